@@ -1,0 +1,396 @@
+/*
+ * Breadth-first exploration: see explore.h.
+ *
+ * Since a step is a function of the shared memory and one private state, its result is remembered for
+ * each pair of part numbers (the memo), and most steps are never executed at all: what remains is
+ * packing the new key and looking it up. That look-up is a cache miss, so states are expanded in
+ * batches: first all keys of a batch, then their slots fetched ahead, then the look-ups.
+ */
+#include "check/explore.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCH = 64, MEMO_BITS = 17 };
+
+struct memo {
+    uint64_t from; /* process, shared and private part, + 1; 0: empty */
+    uint32_t shared, private;
+};
+
+/* One step found in a batch: the new part numbers, later the new key. */
+struct found {
+    uint32_t parts[1 + CHECK_MAX_PROCESSES]; /* [0] and [1+i]; all of them only after a rebase */
+    uint64_t key[CHECK_KEY_WORDS];
+    uint64_t hash;
+};
+
+struct explorer {
+    struct check_graph *graph;
+    struct memo *memo;
+    struct found *found;     /* n for each state of a batch */
+    uint8_t *region_of;      /* of each private part */
+    size_t region_capacity;
+    uint32_t regions_known;
+    double last_shown;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum step_region region)
+{
+    unsigned mask = 0;
+    for (unsigned i = 0; i < graph->system->n; i++) {
+        mask |= (unsigned)(check_region(graph, state, i) == region) << i;
+    }
+    return mask;
+}
+
+uint32_t check_depth(const struct check_graph *graph, uint32_t state)
+{
+    uint32_t low = 0;
+    uint32_t high = graph->level_count - 1;
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        *(graph->levels[middle] <= state ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* Learn the regions of private parts numbered since the last time. */
+static int learn_regions(struct explorer *e)
+{
+    struct check_graph *graph = e->graph;
+    const struct check_parts *parts = &graph->seen.private;
+    if (check_budget_grow(&graph->budget, (void **)&e->region_of, &e->region_capacity, parts->count,
+                          1) != 0) {
+        return -ENOMEM;
+    }
+    for (; e->regions_known < parts->count; e->regions_known++) {
+        e->region_of[e->regions_known] = (uint8_t)graph->system->machine->region(
+            graph->system, parts->values + e->regions_known * parts->bytes);
+    }
+    return 0;
+}
+
+/* R and T lead to T or C; C and E lead to E or R. */
+static bool region_change_allowed(enum step_region from, enum step_region to)
+{
+    return from == STEP_REMAINDER || from == STEP_TRYING ? to == STEP_TRYING || to == STEP_CRITICAL
+                                                         : to == STEP_EXIT || to == STEP_REMAINDER;
+}
+
+static void note_broken(struct explorer *e, uint32_t state, unsigned process, const char *what)
+{
+    if (e->graph->broken == NULL) {
+        e->graph->broken = what;
+        e->graph->broken_at = state;
+        e->graph->broken_process = process;
+    }
+}
+
+/* Execute one step on a copy of the state and number its parts. */
+static int execute(struct explorer *e, uint32_t state, unsigned process, struct found *found)
+{
+    struct check_graph *graph = e->graph;
+    const struct step_system *system = graph->system;
+    struct check_seen *seen = &graph->seen;
+    _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES];
+    uint64_t words[STEP_MAX_SHARED_WORDS];
+    _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
+    struct step_access access = {0};
+    struct step_memory memory = {shared, &access};
+    check_seen_get(seen, state, words, states);
+    for (unsigned i = 0; i < system->shared_words; i++) {
+        atomic_init(&shared[i], words[i]);
+    }
+    void *own = step_state_of(system, states, process);
+    enum step_region from = system->machine->region(system, own);
+    system->machine->step(system, &memory, own, process);
+    if (access.count != 1) {
+        note_broken(e, state, process, "a step made other than one shared access");
+    }
+    if (!region_change_allowed(from, system->machine->region(system, own))) {
+        note_broken(e, state, process, "a step changed regions in a way the model forbids");
+    }
+    for (unsigned i = 0; i < system->shared_words; i++) {
+        words[i] = atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
+    }
+    if (system->machine->rebase != NULL) {
+        system->machine->rebase(system, words, states);
+        for (unsigned i = 0; i < system->n; i++) {
+            if (check_parts_number(seen, &seen->private, step_state_of(system, states, i),
+                                   &found->parts[1 + i]) != 0) {
+                return -ENOMEM;
+            }
+        }
+    } else if (check_parts_number(seen, &seen->private, own, &found->parts[1 + process]) != 0) {
+        return -ENOMEM;
+    }
+    return check_parts_number(seen, &seen->shared, words, &found->parts[0]);
+}
+
+/* The parts behind one step, from the memo where a step's result depends on two parts only. */
+static int find_step(struct explorer *e, uint32_t state, unsigned process, struct found *found)
+{
+    struct check_graph *graph = e->graph;
+    const struct step_machine *machine = graph->system->machine;
+    if (machine->rebase != NULL) {
+        return execute(e, state, process, found);
+    }
+    const uint64_t *key = check_seen_key(&graph->seen, state);
+    uint64_t v = check_seen_part(&graph->seen, key, 0);
+    uint64_t x = check_seen_part(&graph->seen, key, 1 + process);
+    uint64_t id = machine->anonymous ? 0 : process;
+    uint64_t from = (id << 60 ^ v << 28 ^ x) + 1;
+    if (v >= 1ULL << 32 || x >= 1ULL << 28) {
+        return execute(e, state, process, found);
+    }
+    struct memo *memo = &e->memo[from * 0x9e3779b97f4a7c15ULL >> (64 - MEMO_BITS)];
+    if (memo->from != from) {
+        int error = execute(e, state, process, found);
+        if (error != 0) {
+            return error;
+        }
+        *memo = (struct memo){from, found->parts[0], found->parts[1 + process]};
+    }
+    found->parts[0] = memo->shared;
+    found->parts[1 + process] = memo->private;
+    return 0;
+}
+
+/* Pack the key of the state that a step leads to, and fetch its slot ahead. */
+static void pack(struct explorer *e, uint32_t state, unsigned process, struct found *found)
+{
+    const struct check_seen *seen = &e->graph->seen;
+    memcpy(found->key, check_seen_key(seen, state), seen->key_words * sizeof(uint64_t));
+    check_seen_set_part(seen, found->key, 0, found->parts[0]);
+    if (e->graph->system->machine->rebase != NULL) {
+        for (unsigned i = 0; i < e->graph->system->n; i++) {
+            check_seen_set_part(seen, found->key, 1 + i, found->parts[1 + i]);
+        }
+    } else {
+        check_seen_set_part(seen, found->key, 1 + process, found->parts[1 + process]);
+    }
+    found->hash = check_seen_hash(seen, found->key);
+    __builtin_prefetch(&seen->slots[(uint32_t)found->hash & seen->slot_mask]);
+}
+
+/* What is noted of a state when it is found. */
+static void note_state(struct explorer *e, uint32_t state, uint32_t parent)
+{
+    struct check_graph *graph = e->graph;
+    const uint64_t *key = check_seen_key(&graph->seen, state);
+    uint32_t regions = 0;
+    unsigned critical = 0;
+    unsigned trying = 0;
+    for (unsigned i = 0; i < graph->system->n; i++) {
+        unsigned region = e->region_of[check_seen_part(&graph->seen, key, 1 + i)];
+        regions |= region << 2 * i;
+        critical += region == STEP_CRITICAL;
+        trying += region == STEP_TRYING;
+    }
+    if (!graph->options.only_exclusion) {
+        graph->regions[state] = regions;
+    }
+    graph->parents[state] = parent;
+    graph->full_states += critical >= graph->system->k && trying > 0;
+    if (critical > graph->system->k && graph->first_crowded == CHECK_NO_STATE) {
+        graph->first_crowded = state;
+    }
+}
+
+static int reserve(struct check_graph *graph, uint32_t more)
+{
+    size_t need = (size_t)check_states(graph) + more;
+    int error = check_seen_reserve(&graph->seen, more);
+    if (error == 0) {
+        error = check_budget_grow(&graph->budget, (void **)&graph->parents, &graph->parent_capacity,
+                                  need, sizeof *graph->parents);
+    }
+    if (error == 0 && !graph->options.only_exclusion) {
+        error = check_budget_grow(&graph->budget, (void **)&graph->regions, &graph->region_capacity,
+                                  need, sizeof *graph->regions);
+    }
+    if (error == 0 && !graph->options.only_exclusion) {
+        error = check_budget_grow(&graph->budget, (void **)&graph->edges, &graph->edge_capacity,
+                                  need * graph->system->n, sizeof *graph->edges);
+    }
+    return error;
+}
+
+/* Expand the states first .. first+count-1, all of one level or of two. */
+static int expand(struct explorer *e, uint32_t first, uint32_t count)
+{
+    struct check_graph *graph = e->graph;
+    unsigned n = graph->system->n;
+    for (uint32_t s = 0; s < count; s++) {
+        for (unsigned i = 0; i < n; i++) {
+            if (find_step(e, first + s, i, &e->found[s * n + i]) != 0) {
+                return -ENOMEM;
+            }
+        }
+    }
+    if (check_seen_widen(&graph->seen) != 0 || learn_regions(e) != 0 ||
+        reserve(graph, count * n) != 0) {
+        return -ENOMEM;
+    }
+    for (uint32_t s = 0; s < count; s++) {
+        for (unsigned i = 0; i < n; i++) {
+            pack(e, first + s, i, &e->found[s * n + i]);
+        }
+    }
+    for (uint32_t s = 0; s < count; s++) {
+        for (unsigned i = 0; i < n; i++) {
+            const struct found *found = &e->found[s * n + i];
+            bool fresh;
+            uint32_t to = check_seen_put(&graph->seen, found->key, found->hash, &fresh);
+            if (fresh) {
+                note_state(e, to, first + s);
+            }
+            if (!graph->options.only_exclusion) {
+                graph->edges[(size_t)(first + s) * n + i] = to;
+            }
+        }
+    }
+    graph->transitions += (uint64_t)count * n;
+    return 0;
+}
+
+static void show_progress(struct explorer *e, uint32_t expanded, double start, bool last)
+{
+    struct check_graph *graph = e->graph;
+    double t = now();
+    if (graph->options.progress == NULL || (!last && t - e->last_shown < 0.2)) {
+        return;
+    }
+    if (last && e->last_shown == start) {
+        return; /* it was over before there was anything to show */
+    }
+    e->last_shown = t;
+    if (last) {
+        (void)fprintf(graph->options.progress, "\r\033[K");
+    } else {
+        (void)fprintf(graph->options.progress,
+                      "\r\033[K%s: %u states, %u on the frontier, depth %u, %.2f million states/s, "
+                      "%zu MiB",
+                      graph->system->machine->name, check_states(graph), check_states(graph) - expanded,
+                      graph->level_count, check_states(graph) / (t - start) * 1e-6,
+                      graph->budget.used >> 20);
+    }
+    (void)fflush(graph->options.progress);
+}
+
+static int add_level(struct check_graph *graph, uint32_t first)
+{
+    if (check_budget_grow(&graph->budget, (void **)&graph->levels, &graph->level_capacity,
+                          (size_t)graph->level_count + 1, sizeof *graph->levels) != 0) {
+        return -ENOMEM;
+    }
+    graph->levels[graph->level_count++] = first;
+    return 0;
+}
+
+/* Put the initial state. */
+static int begin(struct explorer *e)
+{
+    struct check_graph *graph = e->graph;
+    const struct step_system *system = graph->system;
+    _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES] = {0};
+    uint64_t words[STEP_MAX_SHARED_WORDS] = {0};
+    struct found *found = &e->found[0];
+    bool fresh;
+    memset(found, 0, sizeof *found);
+    system->machine->init(system, words);
+    if (system->machine->rebase != NULL) {
+        system->machine->rebase(system, words, states);
+    }
+    if (check_parts_number(&graph->seen, &graph->seen.shared, words, &found->parts[0]) != 0) {
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < system->n; i++) {
+        if (check_parts_number(&graph->seen, &graph->seen.private, step_state_of(system, states, i),
+                               &found->parts[1 + i]) != 0) {
+            return -ENOMEM;
+        }
+    }
+    if (check_seen_widen(&graph->seen) != 0 || learn_regions(e) != 0 || reserve(graph, 1) != 0) {
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i <= system->n; i++) {
+        check_seen_set_part(&graph->seen, found->key, i, found->parts[i]);
+    }
+    (void)check_seen_put(&graph->seen, found->key, check_seen_hash(&graph->seen, found->key), &fresh);
+    note_state(e, 0, CHECK_NO_STATE);
+    return add_level(graph, 0);
+}
+
+static int run(struct explorer *e)
+{
+    struct check_graph *graph = e->graph;
+    double start = now();
+    e->last_shown = start;
+    uint32_t level_end = 1;
+    for (uint32_t next = 0; next < check_states(graph);) {
+        if (next == level_end) {
+            level_end = check_states(graph);
+            if (add_level(graph, next) != 0) {
+                return -ENOMEM;
+            }
+        }
+        uint32_t count = level_end - next < BATCH ? level_end - next : BATCH;
+        if (expand(e, next, count) != 0) {
+            show_progress(e, next, start, true);
+            return -ENOMEM;
+        }
+        next += count;
+        show_progress(e, next, start, false);
+    }
+    show_progress(e, 0, start, true);
+    graph->complete = true;
+    return 0;
+}
+
+int check_explore(struct check_graph *graph, const struct step_system *system,
+                  const struct check_options *options)
+{
+    struct explorer e = {.graph = graph};
+    memset(graph, 0, sizeof *graph);
+    graph->system = system;
+    graph->options = *options;
+    graph->budget.limit = options->memory != 0 ? options->memory : check_budget_default();
+    graph->first_crowded = CHECK_NO_STATE;
+    double start = now();
+    int error = check_seen_init(&graph->seen, system, &graph->budget);
+    if (error == 0) {
+        e.memo = calloc((size_t)1 << MEMO_BITS, sizeof *e.memo);
+        e.found = calloc((size_t)BATCH * system->n, sizeof *e.found);
+        error = e.memo == NULL || e.found == NULL ? -ENOMEM : begin(&e);
+    }
+    if (error == 0) {
+        (void)run(&e); /* running out of memory is told by `complete` */
+        error = add_level(graph, check_states(graph));
+    }
+    graph->seconds = now() - start;
+    free(e.memo);
+    free(e.found);
+    check_budget_free(&graph->budget, e.region_of, e.region_capacity, 1);
+    return error;
+}
+
+void check_graph_free(struct check_graph *graph)
+{
+    check_budget_free(&graph->budget, graph->parents, graph->parent_capacity, sizeof(uint32_t));
+    check_budget_free(&graph->budget, graph->edges, graph->edge_capacity, sizeof(uint32_t));
+    check_budget_free(&graph->budget, graph->regions, graph->region_capacity, sizeof(uint32_t));
+    check_budget_free(&graph->budget, graph->levels, graph->level_capacity, sizeof(uint32_t));
+    check_seen_free(&graph->seen);
+    memset(graph, 0, sizeof *graph);
+}

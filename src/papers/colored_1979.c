@@ -1,0 +1,66 @@
+/*
+ * The Colored Ticket Algorithm of the 1979 report (Theorem 4.2): blocks of N tickets, and a process
+ * always passes through its trying region, so taking a ticket and looking at it are two steps.
+ *
+ *     property                 promised   decided for all k < n <= 4, k <= 3 (n = 5 by make model)
+ *     at most k in C           yes        holds
+ *     avoidance of k-deadlock  (1989)     holds
+ *     (r,k)-deadlock-free, C2  any r      holds
+ *     FIFO enabling, C5'       yes        holds, 0 overtakings
+ *     k-queuelike, C6          yes        holds
+ *     equivalent to a queue    (1989)     to queue-two-step, not to queue
+ *     shared values            binom(2k-1,k) (k+1)^2 N^2 as printed
+ *                                         holds (the initial value included)
+ *
+ * The report numbers tickets 1..N and starts with ISSUE = (N, k) and VALID = (k, 0); here VALUE is
+ * the number less one, so that the tickets are those of src/tickets/colored.h with M = N. It needs
+ * k < N: only then do the two pointers tell which of them leads.
+ */
+#include "papers/basic_ticket.h"
+#include "papers/colored_machine.h"
+#include "papers/papers.h"
+
+#include <stdio.h>
+
+static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
+{
+    if (system->k >= system->n) {
+        (void)snprintf(why, STEP_WHY_BYTES, "colored-1979 needs k < n (k=%u, n=%u)", system->k,
+                       system->n);
+        return -1;
+    }
+    return colored_machine_prepare(system, system->n, why);
+}
+
+static void init(const struct step_system *system, uint64_t *words)
+{
+    const struct colored_shape *shape = colored_machine_shape(system);
+    words[0] = colored_word(shape, colored_ticket(shape, shape->n - 1, shape->k),
+                            colored_ticket(shape, shape->k - 1, 0),
+                            quant_rank(quant_all_first(shape->k)));
+}
+
+static void step(const struct step_system *system, struct step_memory *memory, void *state,
+                 unsigned process)
+{
+    step_update(system, memory, 0, colored_machine_delta_two_steps, state, process);
+}
+
+/* VALID's colour always has a ticket, so binom(2k-1, k) QUANT vectors suffice for each VALID. */
+static double bound(const struct step_system *system)
+{
+    return colored_machine_bound(system) / 2;
+}
+
+const struct step_machine papers_colored_1979 = {
+    .name = "colored-1979",
+    .title = "Colored tickets, first version (Fischer, Lynch, Burns, Borodin 1979, Theorem 4.2)",
+    .anonymous = true,
+    .one_step_enabled = true,
+    .prepare = prepare,
+    .init = init,
+    .step = step,
+    .region = basic_ticket_region,
+    .print_word = colored_machine_print_word,
+    .bound = bound,
+};

@@ -1,0 +1,28 @@
+/*
+ * What the machines over src/tickets/colored.h share: the constants of a system are its shape.
+ */
+#ifndef USHER_PAPERS_COLORED_MACHINE_H
+#define USHER_PAPERS_COLORED_MACHINE_H
+
+#include "step/step.h"
+#include "tickets/colored.h"
+
+/* The shape in the system's constants. */
+const struct colored_shape *colored_machine_shape(const struct step_system *system);
+
+/* Set sizes, claims and a shape with blocks of m tickets. 0, or -1 and why not. */
+int colored_machine_prepare(struct step_system *system, uint32_t m, char why[STEP_WHY_BYTES]);
+
+/* Fig. 2 over colored tickets: one step of the 1989 algorithm, or with `two_steps` of 1979's. */
+uint64_t colored_machine_delta(const struct step_system *system, uint64_t value, void *state,
+                               unsigned process);
+uint64_t colored_machine_delta_two_steps(const struct step_system *system, uint64_t value, void *state,
+                                         unsigned process);
+
+int colored_machine_print_word(const struct step_system *system, unsigned word, uint64_t value,
+                               char *out, size_t size);
+
+/* binom(2k,k) ((k+1) M)^2, Theorem 4.1. */
+double colored_machine_bound(const struct step_system *system);
+
+#endif

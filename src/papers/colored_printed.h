@@ -1,0 +1,20 @@
+/*
+ * The printed Colored Ticket and its half-corrected forms; only mutants.c and tests name the latter.
+ */
+#ifndef USHER_PAPERS_COLORED_PRINTED_H
+#define USHER_PAPERS_COLORED_PRINTED_H
+
+#include "papers/papers.h"
+
+enum colored_printed_variant {
+    COLORED_PRINTED_QUANT_CORRECTED = 1,
+    COLORED_PRINTED_LEADS_CORRECTED = 2,
+};
+
+extern const struct step_machine papers_mutant_printed_quant;
+extern const struct step_machine papers_mutant_printed_leads;
+
+/* Both corrected: must agree with papers_colored, which shows that the transcription is faithful. */
+extern const struct step_machine papers_printed_corrected;
+
+#endif

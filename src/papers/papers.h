@@ -1,0 +1,38 @@
+/*
+ * The published algorithms, one file each, as step machines.
+ *
+ * A file's header comment carries the property table of its algorithm: what the paper promises, and
+ * at which sizes the checker has decided it. tests/verdicts_test.c has a row for every row.
+ */
+#ifndef USHER_PAPERS_H
+#define USHER_PAPERS_H
+
+#include "step/step.h"
+
+extern const struct step_machine papers_semaphore;
+extern const struct step_machine papers_bank;
+extern const struct step_machine papers_queue;
+extern const struct step_machine papers_queue_two_step;
+extern const struct step_machine papers_numbered;
+extern const struct step_machine papers_colored_unbounded;
+extern const struct step_machine papers_colored;
+extern const struct step_machine papers_colored_printed;
+extern const struct step_machine papers_colored_tight;
+extern const struct step_machine papers_colored_1979;
+
+/* All of the above, in the order in which `usher-lab list` shows them; NULL ends the list. */
+extern const struct step_machine *const papers_all[];
+
+/* Broken variants that the checker must catch (mutants.c); NULL ends the list. */
+extern const struct step_machine *const papers_mutants[];
+
+extern const struct step_machine papers_mutant_m_too_small;
+extern const struct step_machine papers_mutant_queue_barging;
+
+/* Find a machine by its name among both lists; NULL if there is none. */
+const struct step_machine *papers_find(const char *name);
+
+/* What the 1989 paper promises of the queue, and so of every algorithm equivalent to it. */
+unsigned papers_queuelike_claims(const struct step_system *system);
+
+#endif

@@ -1,0 +1,54 @@
+/* The few parts of the step contract that are not inline: see step.h. */
+#include "step/step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int step_system_init(struct step_system *system, const struct step_machine *machine, unsigned n,
+                     unsigned k, unsigned robustness, char why[STEP_WHY_BYTES])
+{
+    memset(system, 0, sizeof *system);
+    *system = (struct step_system){.machine = machine, .n = n, .k = k, .robustness = robustness == 0 ? k : robustness};
+    if (n < 1 || n > STEP_MAX_PROCESSES) {
+        (void)snprintf(why, STEP_WHY_BYTES, "n must be from 1 to %d", STEP_MAX_PROCESSES);
+        return -1;
+    }
+    if (k < 1) {
+        (void)snprintf(why, STEP_WHY_BYTES, "k must be at least 1");
+        return -1;
+    }
+    return machine->prepare(system, why);
+}
+
+const char *step_property_name(enum step_property property)
+{
+    static const char *const names[STEP_PROPERTIES] = {
+        [STEP_EXCLUSION] = "exclusion",   [STEP_DEADLOCK] = "deadlock",
+        [STEP_FIFO] = "fifo",             [STEP_C1] = "C1",
+        [STEP_C2] = "C2",
+        [STEP_C4] = "C4'",                [STEP_C5] = "C5'",
+        [STEP_C6] = "C6",                 [STEP_PROGRESS] = "progress",
+        [STEP_LOCKOUT] = "lockout",       [STEP_STARVATION] = "starvation",
+        [STEP_OVERTAKINGS] = "overtakings",
+    };
+    return (unsigned)property < STEP_PROPERTIES ? names[property] : NULL;
+}
+
+char step_region_letter(enum step_region region)
+{
+    return "RTCE"[region];
+}
+
+void step_update(const struct step_system *system, struct step_memory *memory, unsigned word,
+                 step_delta *delta, void *state, unsigned process)
+{
+    _Alignas(8) unsigned char next[STEP_MAX_PRIVATE_BYTES];
+    uint64_t before = atomic_load(&memory->words[word]);
+    uint64_t after;
+    do {
+        memcpy(next, state, system->private_bytes);
+        after = delta(system, before, next, process);
+    } while (!atomic_compare_exchange_weak(&memory->words[word], &before, after));
+    memcpy(state, next, system->private_bytes);
+    step__note(memory, STEP_UPDATE, word, before, after);
+}

@@ -1,0 +1,171 @@
+/*
+ * What a step machine is: a published algorithm as N deterministic processes over shared words.
+ *
+ * This is the formal model of Fischer, Lynch, Burns and Borodin (1989), section 3, in C. A system of
+ * N processes has a shared memory, a private state for each process, and a step
+ *
+ *     (v', x') = delta_i(v, x)
+ *
+ * that makes exactly one atomic access to the shared memory. Each private state lies in one of four
+ * regions, and a step respects them: R and T lead to T or C, C and E lead to E or R.
+ *
+ * The checker calls `step` on its own copies of a state; real threads and processes call the same
+ * compiled `step` on memory that they share. A machine knows neither of them.
+ *
+ * This header depends on nothing but the C library.
+ */
+#ifndef USHER_STEP_H
+#define USHER_STEP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    STEP_MAX_PROCESSES = 64,      /* of a run on real threads or processes */
+    STEP_MAX_SHARED_WORDS = 64,   /* shared words of a system */
+    STEP_MAX_PRIVATE_BYTES = 64,  /* private state of one process */
+    STEP_MAX_CONSTANT_BYTES = 64, /* what a machine derives from n and k */
+    STEP_WHY_BYTES = 160          /* a sentence that says why sizes are refused */
+};
+
+enum step_region { STEP_REMAINDER, STEP_TRYING, STEP_CRITICAL, STEP_EXIT };
+
+/* The properties a machine may claim; src/check decides them, docs/algorithms.md defines them. */
+enum step_property {
+    STEP_EXCLUSION,   /* at most k in C (1989) */
+    STEP_DEADLOCK,    /* avoidance of k-deadlock (1989) */
+    STEP_FIFO,        /* FIFO enabling (1989) */
+    STEP_C1,          /* k-exclusion, as the 1979 report numbers it */
+    STEP_C2,          /* (r,k)-deadlock-free (1979) */
+    STEP_C4,          /* bounded waiting for enabling (1979: C4') */
+    STEP_C5,          /* FIFO enabling in the sense of 1979 (C5') */
+    STEP_C6,          /* k-queuelike (1979) */
+    STEP_PROGRESS,    /* with at most k-1 stopped, some live process that tries enters */
+    STEP_LOCKOUT,     /* with at most k-1 stopped, every live process that tries enters */
+    STEP_STARVATION,  /* with nobody stopped, everyone who tries enters */
+    STEP_OVERTAKINGS, /* the overtakings during one wait are bounded */
+    STEP_PROPERTIES
+};
+
+#define STEP_CLAIM(property) (1U << (property))
+
+struct step_machine;
+
+/* One machine at one size. Filled in by step_system_init, constant from then on. */
+struct step_system {
+    const struct step_machine *machine;
+    unsigned n;          /* processes, numbered 0..n-1 here and 1..n wherever people read them */
+    unsigned k;          /* seats: how many may be in C at once */
+    unsigned robustness; /* the 1979 report's k: fewer than this many failures are survived */
+
+    /* set by the machine's `prepare` */
+    unsigned shared_words;  /* 1..STEP_MAX_SHARED_WORDS */
+    unsigned private_bytes; /* 1..STEP_MAX_PRIVATE_BYTES */
+    unsigned claims;        /* STEP_CLAIM bits: what the paper promises at this n and k */
+    _Alignas(8) unsigned char constants[STEP_MAX_CONSTANT_BYTES];
+};
+
+/* The one shared access of a step, for traces. */
+enum step_access_kind { STEP_READ, STEP_WRITE, STEP_UPDATE };
+
+struct step_access {
+    enum step_access_kind kind;
+    unsigned word;
+    uint64_t before, after;
+    unsigned count; /* accesses made since it was zeroed: 1 after a step */
+};
+
+/* Shared memory as a step sees it. `access` is NULL unless somebody is watching. */
+struct step_memory {
+    _Atomic uint64_t *words;
+    struct step_access *access;
+};
+
+struct step_machine {
+    const char *name;     /* on the command line */
+    const char *title;    /* for people, with the paper and its figure */
+    unsigned variant;     /* 0, or which guard a mutant of the machine drops */
+    bool anonymous;       /* `step` does not look at `process`: all processes are alike */
+    bool unbounded;       /* its shared values are not bounded: counted in canonical form only */
+    bool one_step_enabled; /* a process that is C-enabled enters C with its very next step */
+
+    /* Set sizes, claims and constants for n and k. 0, or -1 with a sentence in `why`. */
+    int (*prepare)(struct step_system *system, char why[STEP_WHY_BYTES]);
+
+    /* Write the initial shared words; the initial private state is all zero bytes for everyone. */
+    void (*init)(const struct step_system *system, uint64_t *words);
+
+    /* Make one step of `process`: exactly one of the step_* accesses below. */
+    void (*step)(const struct step_system *system, struct step_memory *memory, void *state,
+                 unsigned process);
+
+    enum step_region (*region)(const struct step_system *system, const void *state);
+
+    /* Bring a whole state into canonical form; NULL where the reachable states are finite. States
+       with one canonical form must allow the same schedules to the same regions. `states` is n
+       private states, one after the other. */
+    void (*rebase)(const struct step_system *system, uint64_t *words, void *states);
+
+    /* Write a shared word for people, as snprintf does. */
+    int (*print_word)(const struct step_system *system, unsigned word, uint64_t value, char *out,
+                      size_t size);
+
+    /* Upper bound on the shared values by the paper's theorem; 0 where there is none. */
+    double (*bound)(const struct step_system *system);
+};
+
+/* Set up `system` for n processes and k seats; robustness 0 stands for k. 0, or -1 with a sentence in `why`. */
+int step_system_init(struct step_system *system, const struct step_machine *machine, unsigned n,
+                     unsigned k, unsigned robustness, char why[STEP_WHY_BYTES]);
+
+/* The name of a property on the command line and in JSON; NULL beyond the last. */
+const char *step_property_name(enum step_property property);
+
+/* "RTCE"[region]. */
+char step_region_letter(enum step_region region);
+
+static inline void *step_state_of(const struct step_system *system, void *states, unsigned process)
+{
+    return (unsigned char *)states + (size_t)process * system->private_bytes;
+}
+
+static inline void step__note(struct step_memory *memory, enum step_access_kind kind, unsigned word,
+                              uint64_t before, uint64_t after)
+{
+    if (memory->access != NULL) {
+        unsigned count = memory->access->count + 1;
+        *memory->access = (struct step_access){kind, word, before, after, count};
+    }
+}
+
+/* One atomic read of a shared register. */
+static inline uint64_t step_read(struct step_memory *memory, unsigned word)
+{
+    uint64_t value = atomic_load(&memory->words[word]);
+    step__note(memory, STEP_READ, word, value, value);
+    return value;
+}
+
+/* One atomic write of a shared register. */
+static inline void step_write(struct step_memory *memory, unsigned word, uint64_t value)
+{
+    if (memory->access != NULL) { /* only a watcher, who is alone, may read what is overwritten */
+        step__note(memory, STEP_WRITE, word, atomic_load(&memory->words[word]), value);
+    }
+    atomic_store(&memory->words[word], value);
+}
+
+/*
+ * One `start .. finish` (1989) or LOCK .. UNLOCK (1979): read a word, let `delta` change it and the
+ * private state in any way, and write it back, indivisibly. `delta` may run more than once, each
+ * time from the untouched private state; the attempt whose compare-and-swap succeeds is the step.
+ */
+typedef uint64_t step_delta(const struct step_system *system, uint64_t value, void *state,
+                            unsigned process);
+
+void step_update(const struct step_system *system, struct step_memory *memory, unsigned word,
+                 step_delta *delta, void *state, unsigned process);
+
+#endif
