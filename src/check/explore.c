@@ -96,45 +96,80 @@ static void note_broken(struct explorer *e, uint32_t state, unsigned process, co
     }
 }
 
-/* Execute one step on a copy of the state and number its parts. */
-static int execute(struct explorer *e, uint32_t state, unsigned process, struct found *found)
+/* A whole state, unpacked. */
+struct unpacked {
+    _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES];
+    uint64_t words[STEP_MAX_SHARED_WORDS];
+};
+
+/* Execute one step on a copy of the state, and bring the result into canonical form. */
+static void execute(const struct check_graph *graph, uint32_t state, unsigned process,
+                    struct unpacked *u, struct step_access *access)
+{
+    const struct step_system *system = graph->system;
+    _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
+    struct step_memory memory = {shared, access};
+    check_seen_get(&graph->seen, state, u->words, u->states);
+    for (unsigned i = 0; i < system->shared_words; i++) {
+        atomic_init(&shared[i], u->words[i]);
+    }
+    system->machine->step(system, &memory, step_state_of(system, u->states, process), process);
+    for (unsigned i = 0; i < system->shared_words; i++) {
+        u->words[i] = atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
+    }
+    if (system->machine->rebase != NULL) {
+        system->machine->rebase(system, u->words, u->states);
+    }
+}
+
+/* Execute a step, see that it keeps to the contract of step.h, and number its parts. */
+static int execute_and_number(struct explorer *e, uint32_t state, unsigned process, struct found *found)
 {
     struct check_graph *graph = e->graph;
     const struct step_system *system = graph->system;
     struct check_seen *seen = &graph->seen;
-    _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES];
-    uint64_t words[STEP_MAX_SHARED_WORDS];
-    _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
     struct step_access access = {0};
-    struct step_memory memory = {shared, &access};
-    check_seen_get(seen, state, words, states);
-    for (unsigned i = 0; i < system->shared_words; i++) {
-        atomic_init(&shared[i], words[i]);
-    }
-    void *own = step_state_of(system, states, process);
-    enum step_region from = system->machine->region(system, own);
-    system->machine->step(system, &memory, own, process);
+    struct unpacked u;
+    const uint64_t *key = check_seen_key(seen, state);
+    enum step_region from = (enum step_region)e->region_of[check_seen_part(seen, key, 1 + process)];
+    execute(graph, state, process, &u, &access);
     if (access.count != 1) {
         note_broken(e, state, process, "a step made other than one shared access");
     }
-    if (!region_change_allowed(from, system->machine->region(system, own))) {
+    if (!region_change_allowed(
+            from, system->machine->region(system, step_state_of(system, u.states, process)))) {
         note_broken(e, state, process, "a step changed regions in a way the model forbids");
     }
-    for (unsigned i = 0; i < system->shared_words; i++) {
-        words[i] = atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
-    }
-    if (system->machine->rebase != NULL) {
-        system->machine->rebase(system, words, states);
-        for (unsigned i = 0; i < system->n; i++) {
-            if (check_parts_number(seen, &seen->private, step_state_of(system, states, i),
-                                   &found->parts[1 + i]) != 0) {
-                return -ENOMEM;
-            }
+    for (unsigned i = 0; i < system->n; i++) {
+        if ((system->machine->rebase != NULL || i == process) &&
+            check_parts_number(seen, &seen->private, step_state_of(system, u.states, i),
+                               &found->parts[1 + i]) != 0) {
+            return -ENOMEM;
         }
-    } else if (check_parts_number(seen, &seen->private, own, &found->parts[1 + process]) != 0) {
-        return -ENOMEM;
     }
-    return check_parts_number(seen, &seen->shared, words, &found->parts[0]);
+    return check_parts_number(seen, &seen->shared, u.words, &found->parts[0]);
+}
+
+uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned process)
+{
+    struct check_seen *seen = &graph->seen;
+    uint64_t key[CHECK_KEY_WORDS] = {0};
+    struct unpacked u;
+    uint32_t number;
+    if (!graph->options.only_exclusion) {
+        return check_edge(graph, state, process);
+    }
+    execute(graph, state, process, &u, NULL);
+    /* All parts of a successor have been numbered when its predecessor was expanded. */
+    for (unsigned i = 0; i <= graph->system->n; i++) {
+        if (check_parts_number(seen, i == 0 ? &seen->shared : &seen->private,
+                               i == 0 ? (void *)u.words : step_state_of(graph->system, u.states, i - 1),
+                               &number) != 0) {
+            return CHECK_NO_STATE;
+        }
+        check_seen_set_part(seen, key, i, number);
+    }
+    return check_seen_find(seen, key, check_seen_hash(seen, key));
 }
 
 /* The parts behind one step, from the memo where a step's result depends on two parts only. */
@@ -143,7 +178,7 @@ static int find_step(struct explorer *e, uint32_t state, unsigned process, struc
     struct check_graph *graph = e->graph;
     const struct step_machine *machine = graph->system->machine;
     if (machine->rebase != NULL) {
-        return execute(e, state, process, found);
+        return execute_and_number(e, state, process, found);
     }
     const uint64_t *key = check_seen_key(&graph->seen, state);
     uint64_t v = check_seen_part(&graph->seen, key, 0);
@@ -151,11 +186,11 @@ static int find_step(struct explorer *e, uint32_t state, unsigned process, struc
     uint64_t id = machine->anonymous ? 0 : process;
     uint64_t from = (id << 60 ^ v << 28 ^ x) + 1;
     if (v >= 1ULL << 32 || x >= 1ULL << 28) {
-        return execute(e, state, process, found);
+        return execute_and_number(e, state, process, found);
     }
     struct memo *memo = &e->memo[from * 0x9e3779b97f4a7c15ULL >> (64 - MEMO_BITS)];
     if (memo->from != from) {
-        int error = execute(e, state, process, found);
+        int error = execute_and_number(e, state, process, found);
         if (error != 0) {
             return error;
         }

@@ -72,6 +72,9 @@ static inline enum step_region check_region(const struct check_graph *graph, uin
 /* The processes in a region, as a bit mask. */
 unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum step_region region);
 
+/* Where a step leads: from the edges, or, where none are kept, by executing it. */
+uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned process);
+
 /* The distance of a state from the start. */
 uint32_t check_depth(const struct check_graph *graph, uint32_t state);
 

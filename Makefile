@@ -1,0 +1,54 @@
+# The developer's loop. CMake and Ninja do the work; see CMakePresets.json for the builds.
+PRESET ?= gcc
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+CTEST := ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+.PHONY: all build demo test model check lint fmt bench loop install clean setup-test setup-check setup-bench
+
+all: build ## build, and run the quick tests
+	$(CTEST) -L unit
+
+build:
+	@tools/setup build
+	@cmake --preset $(PRESET) >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
+	@rm -f build-configure.log
+	@cmake --build $(BUILD)
+
+demo: build ## show what it does
+	@tools/demo $(BUILD)
+
+test: setup-test build ## every test that a change must pass
+	$(CTEST) -LE slow
+
+model: setup-test build ## the explorations that take minutes
+	$(CTEST) -L slow
+
+check: setup-check ## all of it: both compilers, sanitizers, lint
+	$(MAKE) test PRESET=gcc
+	$(MAKE) test PRESET=clang
+	$(MAKE) test PRESET=asan
+	$(MAKE) test PRESET=tsan
+	$(MAKE) model PRESET=gcc
+	$(MAKE) lint
+
+lint: setup-check ## formatting, clang-tidy, shell scripts, man pages
+	@tools/lint
+
+fmt: ## format all sources
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+bench: setup-bench build ## measure against peers, side by side
+	@src/bench/spin-compare $(BUILD)
+
+loop: build ## run every algorithm for real, over and over, until one fails
+	@tests/loop.sh $(BUILD)
+
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:
+	rm -rf build
+
+setup-test setup-check setup-bench: setup-%:
+	@tools/setup $*
