@@ -78,6 +78,7 @@ const struct step_machine papers_semaphore = {
     .name = "semaphore",
     .title = "Generalized semaphore (Fischer, Lynch, Burns, Borodin 1989, 1.3.1)",
     .anonymous = true,
+    .one_step_enabled = true,
     .prepare = prepare,
     .init = init,
     .step = step,

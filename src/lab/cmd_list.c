@@ -1,0 +1,45 @@
+/* usher-lab list: the algorithms there are. */
+#include "lab/lab.h"
+
+static void add(json_t *array, const struct step_machine *const *list, bool mutant)
+{
+    for (; *list != NULL; list++) {
+        json_t *object = json_pack("{s:s, s:s, s:b}", "name", (*list)->name, "title", (*list)->title,
+                                   "mutant", mutant);
+        (void)json_array_append_new(array, object);
+    }
+}
+
+static void show(const struct step_machine *const *list)
+{
+    for (; *list != NULL; list++) {
+        (void)printf("%-26s %s\n", (*list)->name, (*list)->title);
+    }
+}
+
+static int run(const struct lab_options *options)
+{
+    if (options->json) {
+        json_t *array = json_array();
+        add(array, papers_all, false);
+        if (options->all) {
+            add(array, papers_mutants, true);
+        }
+        return lab_print_json(array);
+    }
+    show(papers_all);
+    if (options->all) {
+        (void)printf("\nBroken on purpose, each to be found out by the checker:\n");
+        show(papers_mutants);
+    }
+    return LAB_OK;
+}
+
+const struct lab_command lab_list = {
+    .name = "list",
+    .usage = "list [--all] [--json]",
+    .help = "The algorithms that check, space, equal and run know, and where they were published.\n"
+            "--all shows the mutants too: variants that drop one guard each.\n",
+    .flags = "aj",
+    .run = run,
+};

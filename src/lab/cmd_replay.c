@@ -1,0 +1,71 @@
+/* usher-lab replay: execute a trace against today's code. */
+#include "check/trace.h"
+#include "lab/lab.h"
+#include "lab/trace_file.h"
+
+#include <errno.h>
+#include <string.h>
+
+int lab_load_trace(const char *path, struct check_trace *trace, struct step_system *system)
+{
+    char why[CHECK_TRACE_WHY];
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    if (file == NULL) {
+        return lab_fail(LAB_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
+    }
+    int error = check_trace_read(file, trace, why);
+    if (file != stdin) {
+        (void)fclose(file);
+    }
+    if (error != 0) {
+        check_trace_free(trace);
+        return lab_fail(LAB_BAD_DATA, "%s: %s", path, why);
+    }
+    struct lab_options options = {.n = trace->n, .k = trace->k, .robustness = trace->robustness};
+    int status = lab_system(&options, trace->algorithm, system);
+    if (status != LAB_OK) {
+        check_trace_free(trace);
+        return LAB_BAD_DATA;
+    }
+    return LAB_OK;
+}
+
+static int run(const struct lab_options *options)
+{
+    struct check_trace trace;
+    struct step_system system;
+    char why[CHECK_TRACE_WHY];
+    int status = lab_load_trace(options->operands[0], &trace, &system);
+    if (status != LAB_OK) {
+        return status;
+    }
+    if (check_trace_replay(&trace, &system, why) != 0) {
+        status = lab_fail(LAB_VIOLATED, "%s: the code no longer behaves so: %s", options->operands[0], why);
+    }
+    if (options->json) {
+        json_t *document =
+            json_pack("{s:s, s:i, s:i, s:s, s:i, s:b}", "algorithm", trace.algorithm, "n", (int)trace.n,
+                      "k", (int)trace.k, "property", trace.property, "steps", (int)trace.count, "same",
+                      status == LAB_OK);
+        int printed = lab_print_json(document);
+        status = printed != LAB_OK ? printed : status;
+    } else if (status == LAB_OK) {
+        (void)printf("%s: %zu steps of %s (n=%u, k=%u) lead where they led: %s violated\n",
+                     options->operands[0], trace.count, trace.algorithm, trace.n, trace.k,
+                     trace.property);
+    }
+    check_trace_free(&trace);
+    return status;
+}
+
+const struct lab_command lab_replay = {
+    .name = "replay",
+    .usage = "replay FILE [--json]",
+    .help = "Execute a trace, step by step, against the code of today. Exit 0 if every step accesses\n"
+            "the same and leads to the same regions, 1 with the first difference if not.\n"
+            "\n"
+            "    usher-lab check bank -n 3 -k 2 --trace bank.trace; usher-lab replay bank.trace\n",
+    .flags = "j",
+    .operands = 1,
+    .run = run,
+};

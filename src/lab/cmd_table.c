@@ -1,0 +1,234 @@
+/* usher-lab table: every algorithm, what the papers promise of it and what is true. */
+#include "lab/lab.h"
+
+#include <string.h>
+
+/* The standard sizes: small enough for seconds, large enough for every known violation. */
+static const struct {
+    unsigned n, k;
+} sizes[] = {{2, 1}, {3, 1}, {3, 2}, {4, 1}, {4, 2}, {4, 3}};
+
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+/* C1 is exclusion by another name: it has no column of its own. */
+static const struct {
+    enum step_property property;
+    const char *head;
+} columns[] = {
+    {STEP_EXCLUSION, "excl"},    {STEP_DEADLOCK, "dead"},      {STEP_FIFO, "fifo"},
+    {STEP_C2, "C2"},             {STEP_C4, "C4'"},             {STEP_C5, "C5'"},
+    {STEP_C6, "C6"},             {STEP_PROGRESS, "prog"},      {STEP_LOCKOUT, "lock"},
+    {STEP_STARVATION, "strv"},   {STEP_OVERTAKINGS, "over"},
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* What is found of one algorithm over all sizes. */
+struct row {
+    const struct step_machine *machine;
+    unsigned promised;                            /* at any size */
+    unsigned explored;                            /* sizes it takes */
+    uint32_t states;                              /* the most */
+    enum check_verdict found[STEP_PROPERTIES];    /* violated if violated at any size */
+    bool promise_broken[STEP_PROPERTIES];         /* violated at a size at which it is promised */
+    unsigned n[STEP_PROPERTIES], k[STEP_PROPERTIES]; /* where it was first violated */
+    struct check_result shown[STEP_PROPERTIES];   /* and how */
+};
+
+static void note(struct row *row, const struct step_system *system, struct check_report *report)
+{
+    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+        struct check_result *result = &report->results[p];
+        bool promised = system->claims >> p & 1;
+        bool first = row->found[p] != CHECK_VIOLATED || (promised && !row->promise_broken[p]);
+        if (result->verdict == CHECK_VIOLATED && first) {
+            row->found[p] = CHECK_VIOLATED;
+            row->promise_broken[p] = promised;
+            row->n[p] = system->n;
+            row->k[p] = system->k;
+            check_schedule_free(&row->shown[p].trace);
+            check_schedule_free(&row->shown[p].loop);
+            row->shown[p] = *result;
+            memset(result, 0, sizeof *result);
+        } else if (result->verdict == CHECK_HOLDS && row->found[p] == CHECK_NOT_CHECKED) {
+            row->found[p] = CHECK_HOLDS;
+        }
+    }
+    row->promised |= system->claims;
+}
+
+static int fill(const struct lab_options *options, const struct step_machine *machine, struct row *row)
+{
+    memset(row, 0, sizeof *row);
+    row->machine = machine;
+    for (unsigned s = 0; s < SIZES; s++) {
+        struct step_system system;
+        struct check_graph graph;
+        struct check_report report;
+        char why[STEP_WHY_BYTES];
+        if (step_system_init(&system, machine, sizes[s].n, sizes[s].k, 0, why) != 0) {
+            continue;
+        }
+        int status = lab_explore(options, &system, &graph);
+        if (status != LAB_OK) {
+            return status;
+        }
+        if (!graph.complete || check_decide(&graph, &report) != 0) {
+            check_graph_free(&graph);
+            return lab_fail(LAB_OS, "%s at n=%u, k=%u did not fit the memory; raise --memory",
+                            machine->name, system.n, system.k);
+        }
+        row->explored++;
+        row->states = check_states(&graph) > row->states ? check_states(&graph) : row->states;
+        note(row, &system, &report);
+        check_report_free(&report);
+        check_graph_free(&graph);
+    }
+    return LAB_OK;
+}
+
+static const char *cell(const struct row *row, enum step_property p)
+{
+    bool promised = row->promised >> p & 1;
+    if (row->found[p] == CHECK_NOT_CHECKED) {
+        return "?";
+    }
+    if (row->found[p] == CHECK_HOLDS) {
+        return promised ? "yes" : "(yes)";
+    }
+    return promised && row->promise_broken[p] ? "NO" : "no";
+}
+
+static void show_head(void)
+{
+    (void)printf("All interleavings of n = 2, 3, 4 processes with k < n seats.\n\n%-17s", "");
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        (void)printf(" %-5s", columns[c].head);
+    }
+    (void)printf("\n");
+}
+
+static void show_row(const struct row *row)
+{
+    (void)printf("%-17s", row->machine->name);
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        (void)printf(" %-5s", cell(row, columns[c].property));
+    }
+    (void)printf("\n");
+}
+
+static void show_violations(const struct row *rows, unsigned count, bool promised)
+{
+    char text[120];
+    for (unsigned r = 0; r < count; r++) {
+        for (unsigned c = 0; c < COLUMNS; c++) {
+            enum step_property p = columns[c].property;
+            if (rows[r].found[p] != CHECK_VIOLATED || rows[r].promise_broken[p] != promised) {
+                continue;
+            }
+            (void)printf("  %-17s %-11s n=%u k=%u  %s", rows[r].machine->name, step_property_name(p),
+                         rows[r].n[p], rows[r].k[p],
+                         lab_schedule_text(&rows[r].shown[p].trace, text, sizeof text));
+            if (rows[r].shown[p].loop.length > 0) {
+                (void)printf(", then %s for ever",
+                             lab_schedule_text(&rows[r].shown[p].loop, text, sizeof text));
+            }
+            (void)printf("\n");
+        }
+    }
+}
+
+static void show_foot(const struct row *rows, unsigned count)
+{
+    (void)printf("\n  yes    promised, and so at every size     (yes)  not promised, but so at every size\n"
+                 "  NO     promised, and not so               no     not promised, and not so\n"
+                 "\nPromised and not so, with a shortest schedule (process numbers):\n");
+    show_violations(rows, count, true);
+    (void)printf("\nNot promised, and not so:\n");
+    show_violations(rows, count, false);
+}
+
+static json_t *row_json(const struct row *row)
+{
+    json_t *claimed = json_array();
+    json_t *found = json_object();
+    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+        const char *name = step_property_name((enum step_property)p);
+        json_t *object = json_pack("{s:s}", "verdict", lab_verdict_name(row->found[p]));
+        if (row->promised >> p & 1) {
+            (void)json_array_append_new(claimed, json_string(name));
+        }
+        if (row->found[p] == CHECK_VIOLATED) {
+            (void)json_object_set_new(object, "n", json_integer(row->n[p]));
+            (void)json_object_set_new(object, "k", json_integer(row->k[p]));
+            (void)json_object_set_new(object, "trace", lab_schedule_json(&row->shown[p].trace));
+            (void)json_object_set_new(object, "loop", lab_schedule_json(&row->shown[p].loop));
+            (void)json_object_set_new(object, "promise_broken", json_boolean(row->promise_broken[p]));
+        }
+        (void)json_object_set_new(found, name, object);
+    }
+    return json_pack("{s:s, s:s, s:i, s:I, s:o, s:o}", "algorithm", row->machine->name, "title",
+                     row->machine->title, "sizes", (int)row->explored, "states",
+                     (json_int_t)row->states, "claimed", claimed, "found", found);
+}
+
+static unsigned count_of(const struct step_machine *const *list)
+{
+    unsigned count = 0;
+    while (list[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static int print_all(const struct lab_options *options, struct row *rows, unsigned count)
+{
+    if (options->json) {
+        json_t *array = json_array();
+        for (unsigned r = 0; r < count; r++) {
+            (void)json_array_append_new(array, row_json(&rows[r]));
+        }
+        return lab_print_json(array);
+    }
+    show_foot(rows, count);
+    return LAB_OK;
+}
+
+static int run(const struct lab_options *options)
+{
+    unsigned papers = count_of(papers_all);
+    unsigned total = papers + (options->all ? count_of(papers_mutants) : 0);
+    struct row *rows = calloc(total, sizeof *rows);
+    int status = rows == NULL ? lab_fail(LAB_OS, "out of memory") : LAB_OK;
+    if (status == LAB_OK && !options->json) {
+        show_head();
+    }
+    for (unsigned r = 0; r < total && status == LAB_OK; r++) {
+        status = fill(options, r < papers ? papers_all[r] : papers_mutants[r - papers], &rows[r]);
+        if (status == LAB_OK && !options->json) {
+            show_row(&rows[r]);
+            (void)fflush(stdout);
+        }
+    }
+    if (status == LAB_OK) {
+        status = print_all(options, rows, total);
+    }
+    for (unsigned r = 0; r < total && rows != NULL; r++) {
+        for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+            check_schedule_free(&rows[r].shown[p].trace);
+            check_schedule_free(&rows[r].shown[p].loop);
+        }
+    }
+    free(rows);
+    return status;
+}
+
+const struct lab_command lab_table = {
+    .name = "table",
+    .usage = "table [--all] [--memory SIZE] [--json]",
+    .help = "Explore every algorithm at its standard sizes and print, a row each, what its paper\n"
+            "promises against what is found; then a shortest schedule for everything that fails.\n"
+            "--all adds the mutants.\n",
+    .flags = "amjT",
+    .run = run,
+};

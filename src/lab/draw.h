@@ -1,0 +1,10 @@
+/* A trace as an SVG picture. */
+#ifndef USHER_LAB_DRAW_H
+#define USHER_LAB_DRAW_H
+
+#include "check/trace.h"
+
+/* Write the picture; the caller looks at ferror(file). */
+void lab_draw_svg(FILE *file, const struct check_trace *trace);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * usher-lab(1): the parts that its commands share. Each command is one file, cmd_<name>.c.
+ */
+#ifndef USHER_LAB_H
+#define USHER_LAB_H
+
+#include "check/property.h"
+#include "papers/papers.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Exit statuses, as the man page lists them. */
+enum lab_exit {
+    LAB_OK = 0,          /* what was asked holds */
+    LAB_VIOLATED = 1,    /* a claim is violated, systems differ, a trace no longer fits, k exceeded */
+    LAB_USAGE = 64,      /* the command line is wrong */
+    LAB_BAD_DATA = 65,   /* a file is not what it should be */
+    LAB_NO_INPUT = 66,   /* a file cannot be read */
+    LAB_OS = 71,         /* out of memory or threads */
+    LAB_CANNOT_CREATE = 73
+};
+
+/* What the command line said. */
+struct lab_options {
+    const char *operands[3]; /* algorithm names or a file */
+    unsigned operand_count;
+    unsigned n, k, robustness; /* 0: not given */
+    double seconds;
+    bool json, processes, all, only_exclusion;
+    unsigned threads;
+    size_t memory;
+    const char *trace_file;
+    const char *output;
+    const char *property;
+};
+
+struct lab_command {
+    const char *name;
+    const char *usage; /* behind "usage: usher-lab " */
+    const char *help;  /* what it does and shows, with an example */
+    const char *flags; /* the options it takes, a letter each: see options.c */
+    unsigned operands; /* how many it needs */
+    int (*run)(const struct lab_options *options);
+};
+
+extern const struct lab_command lab_list, lab_check, lab_table, lab_space, lab_equal, lab_run,
+    lab_replay, lab_draw;
+
+/* Fill in `options`, or complain and return LAB_USAGE. */
+int lab_parse(const struct lab_command *command, int argc, char **argv, struct lab_options *options);
+
+/* Print "usher-lab: ..." to stderr and return `status`. */
+__attribute__((format(printf, 2, 3))) int lab_fail(int status, const char *format, ...);
+
+/* Set up the named machine at the size of the options; complains and returns LAB_USAGE if it cannot. */
+int lab_system(const struct lab_options *options, const char *name, struct step_system *system);
+
+/* Explore and decide, with progress on a terminal. LAB_OK, or complains: LAB_OS, LAB_USAGE. */
+int lab_explore(const struct lab_options *options, const struct step_system *system,
+                struct check_graph *graph);
+
+/* "1 2 1", process numbers from 1. Returns `out`. */
+char *lab_schedule_text(const struct check_schedule *schedule, char *out, size_t size);
+json_t *lab_schedule_json(const struct check_schedule *schedule);
+
+const char *lab_verdict_name(enum check_verdict verdict);
+
+/* One property of a report as the documented object: verdict, trace, loop, ... */
+json_t *lab_result_json(const struct check_result *result, enum step_property property);
+
+/* Print a document and free it. */
+int lab_print_json(json_t *document);
+
+#endif

@@ -1,0 +1,178 @@
+/* The command line of usher-lab, one table for all commands. */
+#include "lab/lab.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
+int lab_fail(int status, const char *format, ...)
+{
+    va_list arguments;
+    (void)fputs("usher-lab: ", stderr);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+    return status;
+}
+
+/* Letters of lab_command.flags; those without a short option are beyond the characters. */
+static const struct option long_options[] = {
+    {"json", no_argument, NULL, 'j'},          {"processes", no_argument, NULL, 'p'},
+    {"all", no_argument, NULL, 'a'},           {"trace", required_argument, NULL, 't'},
+    {"memory", required_argument, NULL, 'm'},  {"seconds", required_argument, NULL, 's'},
+    {"only", required_argument, NULL, 'y'},    {"property", required_argument, NULL, 'P'},
+    {"threads", required_argument, NULL, 'T'}, {"output", required_argument, NULL, 'o'},
+    {NULL, 0, NULL, 0},
+};
+
+static int parse_count(const char *name, const char *text, unsigned *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < 1 ||
+        number > 1000000000) {
+        return lab_fail(LAB_USAGE, "%s must be a whole number of at least 1, not '%s'", name, text);
+    }
+    *value = (unsigned)number;
+    return LAB_OK;
+}
+
+/* A size in bytes: a number, perhaps with K, M, G or T behind it. */
+static int parse_memory(const char *text, size_t *bytes)
+{
+    char *end;
+    double number = strtod(text, &end);
+    const char *units = "KMGT";
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (end == text || !(number > 0) || (*end != '\0' && (unit == NULL || end[1] != '\0'))) {
+        return lab_fail(LAB_USAGE, "--memory must be a size such as 512M or 8G, not '%s'", text);
+    }
+    for (const char *u = units; unit != NULL && u <= unit; u++) {
+        number *= 1024;
+    }
+    *bytes = number >= 1e18 ? (size_t)1 << 60 : (size_t)number;
+    return LAB_OK;
+}
+
+static int parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(*seconds > 0) || *seconds > 1e7) {
+        return lab_fail(LAB_USAGE, "--seconds must be a number above 0, not '%s'", text);
+    }
+    return LAB_OK;
+}
+
+static int parse_property(const char *text, const char **property)
+{
+    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+        if (strcmp(step_property_name((enum step_property)p), text) == 0) {
+            *property = text;
+            return LAB_OK;
+        }
+    }
+    (void)fprintf(stderr, "usher-lab: no property '%s'; there are:", text);
+    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+        (void)fprintf(stderr, " %s", step_property_name((enum step_property)p));
+    }
+    (void)fputc('\n', stderr);
+    return LAB_USAGE;
+}
+
+static int parse_one(int letter, char *argument, struct lab_options *options)
+{
+    switch (letter) {
+    case 'n':
+        return parse_count("n", argument, &options->n);
+    case 'k':
+        return parse_count("k", argument, &options->k);
+    case 'r':
+        return parse_count("r", argument, &options->robustness);
+    case 'T':
+        return parse_count("--threads", argument, &options->threads);
+    case 'm':
+        return parse_memory(argument, &options->memory);
+    case 's':
+        return parse_seconds(argument, &options->seconds);
+    case 'P':
+        return parse_property(argument, &options->property);
+    case 'y':
+        options->only_exclusion = true;
+        return strcmp(argument, "exclusion") == 0
+                   ? LAB_OK
+                   : lab_fail(LAB_USAGE, "--only knows one property: exclusion");
+    case 'j':
+        options->json = true;
+        return LAB_OK;
+    case 'p':
+        options->processes = true;
+        return LAB_OK;
+    case 'a':
+        options->all = true;
+        return LAB_OK;
+    case 't':
+        options->trace_file = argument;
+        return LAB_OK;
+    default:
+        options->output = argument;
+        return LAB_OK;
+    }
+}
+
+static int complain(const struct lab_command *command, const char *what, const char *which)
+{
+    return lab_fail(LAB_USAGE, "%s: %s%s; usage: usher-lab %s", command->name, what, which,
+                    command->usage);
+}
+
+int lab_parse(const struct lab_command *command, int argc, char **argv, struct lab_options *options)
+{
+    memset(options, 0, sizeof *options);
+    opterr = 0;
+    for (;;) {
+        int letter = getopt_long(argc, argv, ":n:k:r:o:", long_options, NULL);
+        if (letter == -1) {
+            break;
+        }
+        if (letter == ':') {
+            return complain(command, "a value is missing behind ", argv[optind - 1]);
+        }
+        if (letter == '?' || strchr(command->flags, letter) == NULL) {
+            return complain(command, "no such option here: ", argv[optind - 1]);
+        }
+        int status = parse_one(letter, optarg, options);
+        if (status != LAB_OK) {
+            return status;
+        }
+    }
+    if ((unsigned)(argc - optind) != command->operands) {
+        return complain(command, (unsigned)(argc - optind) < command->operands ? "something is missing"
+                                                                              : "too many arguments",
+                        "");
+    }
+    for (unsigned i = 0; i < command->operands; i++) {
+        options->operands[i] = argv[optind + (int)i];
+    }
+    options->operand_count = command->operands;
+    if (strchr(command->flags, 'n') != NULL && (options->n == 0 || options->k == 0)) {
+        return complain(command, "-n and -k are needed", "");
+    }
+    return LAB_OK;
+}
+
+int lab_system(const struct lab_options *options, const char *name, struct step_system *system)
+{
+    char why[STEP_WHY_BYTES];
+    const struct step_machine *machine = papers_find(name);
+    if (machine == NULL) {
+        return lab_fail(LAB_USAGE, "no algorithm '%s'; 'usher-lab list' shows them", name);
+    }
+    if (step_system_init(system, machine, options->n, options->k, options->robustness, why) != 0) {
+        return lab_fail(LAB_USAGE, "%s: %s", name, why);
+    }
+    return LAB_OK;
+}

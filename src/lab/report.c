@@ -1,0 +1,113 @@
+/* What several commands print: schedules and verdicts, for people and as JSON. */
+#include "lab/lab.h"
+
+#include <string.h>
+#include <unistd.h>
+
+const char *lab_verdict_name(enum check_verdict verdict)
+{
+    static const char *const names[] = {"not checked", "holds", "violated"};
+    return names[verdict];
+}
+
+char *lab_schedule_text(const struct check_schedule *schedule, char *out, size_t size)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < schedule->length; i++) {
+        if (at + 16 > size) {
+            (void)snprintf(out + at, size - at, " ...");
+            break;
+        }
+        at += (size_t)snprintf(out + at, size - at, "%s%u", i == 0 ? "" : " ", schedule->steps[i] + 1U);
+    }
+    return out;
+}
+
+json_t *lab_schedule_json(const struct check_schedule *schedule)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < schedule->length; i++) {
+        (void)json_array_append_new(array, json_integer(schedule->steps[i] + 1));
+    }
+    return array;
+}
+
+static json_t *processes_json(unsigned mask)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < 32; i++) {
+        if (mask >> i & 1) {
+            (void)json_array_append_new(array, json_integer(i + 1));
+        }
+    }
+    return array;
+}
+
+json_t *lab_result_json(const struct check_result *result, enum step_property property)
+{
+    json_t *object = json_object();
+    (void)json_object_set_new(object, "verdict", json_string(lab_verdict_name(result->verdict)));
+    if (result->verdict == CHECK_NOT_CHECKED) {
+        (void)json_object_set_new(object, "why", json_string(result->why));
+        return object;
+    }
+    if (result->verdict == CHECK_HOLDS && result->tested == 0) {
+        (void)json_object_set_new(object, "vacuous", json_true());
+    }
+    if (result->verdict == CHECK_VIOLATED) {
+        (void)json_object_set_new(object, "trace", lab_schedule_json(&result->trace));
+        if (result->loop.length > 0) {
+            (void)json_object_set_new(object, "loop", lab_schedule_json(&result->loop));
+        }
+        if (result->stopped != 0) {
+            (void)json_object_set_new(object, "stopped", processes_json(result->stopped));
+        }
+    }
+    if (result->has_bound) {
+        (void)json_object_set_new(object, "most",
+                                  result->bound == CHECK_UNBOUNDED ? json_string("unbounded")
+                                                                   : json_integer(result->bound));
+    }
+    if (property == STEP_C2) {
+        (void)json_object_set_new(object, "robust",
+                                  result->robust == CHECK_UNBOUNDED ? json_string("unbounded")
+                                                                    : json_integer(result->robust));
+    }
+    return object;
+}
+
+int lab_print_json(json_t *document)
+{
+    int error = document == NULL ? -1 : json_dumpf(document, stdout, JSON_INDENT(2));
+    json_decref(document);
+    if (error != 0) {
+        return lab_fail(LAB_OS, "cannot write the JSON document");
+    }
+    (void)fputc('\n', stdout);
+    return LAB_OK;
+}
+
+int lab_explore(const struct lab_options *options, const struct step_system *system,
+                struct check_graph *graph)
+{
+    struct check_options how = {
+        .memory = options->memory,
+        .only_exclusion = options->only_exclusion,
+        .threads = options->threads,
+        .progress = isatty(STDERR_FILENO) ? stderr : NULL,
+    };
+    if (system->n > CHECK_MAX_PROCESSES) {
+        return lab_fail(LAB_USAGE, "all interleavings can be explored for n up to %d, not %u",
+                        CHECK_MAX_PROCESSES, system->n);
+    }
+    if (check_explore(graph, system, &how) != 0) {
+        return lab_fail(LAB_OS, "not even the first state fits the memory limit; raise --memory");
+    }
+    if (graph->broken != NULL) {
+        return lab_fail(70, "%s: %s (process %u in state %u): a bug in the machine",
+                        system->machine->name, graph->broken, graph->broken_process + 1,
+                        graph->broken_at);
+    }
+    return LAB_OK;
+}

@@ -1,0 +1,270 @@
+/* Run a machine for real: see run.h. */
+#include "lab/run.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOGGED_ENTRIES = 1 << 19 }; /* of all processes together */
+
+enum order { GO_ON, FINISH, GIVE_UP };
+
+/* Everything shared: one anonymous mapping, laid out by `lay_out`. */
+struct arena {
+    const struct step_system *system;
+    _Alignas(64) atomic_uint order; /* enum order */
+    _Alignas(64) atomic_int inside;
+    atomic_int most_inside;
+    _Alignas(64) _Atomic uint64_t clock;
+    _Alignas(64) _Atomic uint64_t words[STEP_MAX_SHARED_WORDS];
+    struct lab_process processes[STEP_MAX_PROCESSES];
+    uint32_t log_size; /* entries a process may log */
+};
+
+struct worker {
+    struct arena *arena;
+    unsigned process;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t tick(struct arena *arena)
+{
+    return atomic_fetch_add(&arena->clock, 1) + 1;
+}
+
+static unsigned bucket_of(uint64_t ns)
+{
+    unsigned power = ns == 0 ? 0 : 63U - (unsigned)__builtin_clzll(ns);
+    unsigned sub = power < 4 ? (unsigned)ns & 15 : (unsigned)(ns >> (power - 4)) & 15;
+    return power * 16 + sub;
+}
+
+/* The lower end of a bucket. */
+static uint64_t bucket_ns(unsigned bucket)
+{
+    unsigned power = bucket / 16;
+    return power < 4 ? bucket % 16 : (1ULL << power) + ((uint64_t)(bucket % 16) << (power - 4));
+}
+
+static void note_entry(struct arena *arena, struct lab_process *own, const struct lab_entry *entry,
+                       uint64_t waited_ns)
+{
+    int inside = atomic_fetch_add(&arena->inside, 1) + 1;
+    int most = atomic_load(&arena->most_inside);
+    while (inside > most && !atomic_compare_exchange_weak(&arena->most_inside, &most, inside)) {
+    }
+    own->cycles++;
+    own->waits[bucket_of(waited_ns)]++;
+    own->longest_wait_ns = waited_ns > own->longest_wait_ns ? waited_ns : own->longest_wait_ns;
+    if (own->entries < arena->log_size) {
+        own->log[own->entries++] = *entry;
+    }
+}
+
+/* Once around: R, T, C, E, R. False if the run was called off meanwhile. */
+static bool cycle(struct arena *arena, unsigned process, void *state)
+{
+    const struct step_system *system = arena->system;
+    const struct step_machine *machine = system->machine;
+    struct step_memory memory = {arena->words, NULL};
+    struct lab_process *own = &arena->processes[process];
+    struct lab_entry entry = {0};
+    uint64_t begin = now_ns();
+    entry.arriving = tick(arena);
+    machine->step(system, &memory, state, process);
+    entry.arrived = tick(arena);
+    while (machine->region(system, state) != STEP_CRITICAL) {
+        uint64_t look = tick(arena);
+        machine->step(system, &memory, state, process);
+        if (machine->region(system, state) != STEP_CRITICAL) {
+            entry.last_look = look;
+            if (atomic_load(&arena->order) == GIVE_UP) {
+                own->stuck = 1;
+                return false;
+            }
+            (void)sched_yield();
+        }
+    }
+    entry.entered = tick(arena);
+    note_entry(arena, own, &entry, now_ns() - begin);
+    (void)sched_yield(); /* stay a while, so that others arrive */
+    atomic_fetch_sub(&arena->inside, 1);
+    do {
+        machine->step(system, &memory, state, process);
+    } while (machine->region(system, state) != STEP_REMAINDER &&
+             atomic_load(&arena->order) != GIVE_UP);
+    return true;
+}
+
+static void *work(void *argument)
+{
+    const struct worker *worker = argument;
+    _Alignas(8) unsigned char state[STEP_MAX_PRIVATE_BYTES] = {0};
+    while (atomic_load(&worker->arena->order) == GO_ON &&
+           cycle(worker->arena, worker->process, state)) {
+        if (worker->process % 4 == 3) {
+            (void)sched_yield(); /* some come less often than others */
+        }
+    }
+    return NULL;
+}
+
+static void sleep_seconds(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    while (nanosleep(&t, &t) != 0 && errno == EINTR) {
+    }
+}
+
+/* Tell all to finish; whoever has not after ten seconds is stuck and gives up. */
+static void *conduct(void *argument)
+{
+    const struct lab_run *run = ((void **)argument)[0];
+    struct arena *arena = ((void **)argument)[1];
+    sleep_seconds(run->seconds);
+    atomic_store(&arena->order, FINISH);
+    sleep_seconds(10);
+    atomic_store(&arena->order, GIVE_UP);
+    return NULL;
+}
+
+static int run_threads(struct arena *arena, unsigned n)
+{
+    pthread_t threads[STEP_MAX_PROCESSES];
+    struct worker workers[STEP_MAX_PROCESSES];
+    unsigned started = 0;
+    int error = 0;
+    for (; started < n && error == 0; started++) {
+        workers[started] = (struct worker){arena, started};
+        error = -pthread_create(&threads[started], NULL, work, &workers[started]);
+    }
+    if (error != 0) {
+        started--;
+        atomic_store(&arena->order, GIVE_UP);
+    }
+    while (started > 0) {
+        (void)pthread_join(threads[--started], NULL);
+    }
+    return error;
+}
+
+static int run_processes(struct arena *arena, unsigned n)
+{
+    pid_t children[STEP_MAX_PROCESSES];
+    unsigned started = 0;
+    int error = 0;
+    for (; started < n && error == 0; started++) {
+        children[started] = fork();
+        if (children[started] == 0) {
+            struct worker worker = {arena, started};
+            (void)work(&worker);
+            _exit(0);
+        }
+        error = children[started] < 0 ? -errno : 0;
+    }
+    if (error != 0) {
+        started--;
+        atomic_store(&arena->order, GIVE_UP);
+    }
+    while (started > 0) {
+        int status = 0;
+        (void)waitpid(children[--started], &status, 0);
+        if (status != 0 && error == 0) {
+            error = -ECHILD;
+        }
+    }
+    return error;
+}
+
+/* The wait below which a share of all waits lies. */
+static uint64_t quantile(const struct arena *arena, unsigned n, uint64_t total, double share)
+{
+    uint64_t sum = 0;
+    for (unsigned bucket = 0; bucket < LAB_WAIT_BUCKETS; bucket++) {
+        for (unsigned i = 0; i < n; i++) {
+            sum += arena->processes[i].waits[bucket];
+        }
+        if ((double)sum >= share * (double)total) {
+            return bucket_ns(bucket);
+        }
+    }
+    return 0;
+}
+
+static void collect(struct lab_run *run, const struct arena *arena)
+{
+    unsigned n = run->system->n;
+    run->least_cycles = UINT64_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        const struct lab_process *p = &arena->processes[i];
+        run->cycles += p->cycles;
+        run->stuck += p->stuck;
+        run->least_cycles = p->cycles < run->least_cycles ? p->cycles : run->least_cycles;
+        run->most_cycles = p->cycles > run->most_cycles ? p->cycles : run->most_cycles;
+        run->longest_wait_ns =
+            p->longest_wait_ns > run->longest_wait_ns ? p->longest_wait_ns : run->longest_wait_ns;
+    }
+    run->most_inside = (unsigned)atomic_load(&arena->most_inside);
+    run->median_wait_ns = quantile(arena, n, run->cycles, 0.5);
+    run->p99_wait_ns = quantile(arena, n, run->cycles, 0.99);
+    lab_count_overtaken(arena->processes, n, run);
+}
+
+static struct arena *lay_out(const struct lab_run *run, size_t *bytes)
+{
+    unsigned n = run->system->n;
+    uint32_t log_size = LOGGED_ENTRIES / n;
+    uint64_t words[STEP_MAX_SHARED_WORDS] = {0};
+    *bytes = sizeof(struct arena) + (size_t)n * log_size * sizeof(struct lab_entry);
+    struct arena *arena =
+        mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (arena == MAP_FAILED) {
+        return NULL;
+    }
+    arena->system = run->system;
+    arena->log_size = log_size;
+    for (unsigned i = 0; i < n; i++) {
+        arena->processes[i].log = (struct lab_entry *)(void *)(arena + 1) + (size_t)i * log_size;
+    }
+    run->system->machine->init(run->system, words);
+    for (unsigned i = 0; i < run->system->shared_words; i++) {
+        atomic_init(&arena->words[i], words[i]);
+    }
+    return arena;
+}
+
+int lab_run_for_real(struct lab_run *run)
+{
+    size_t bytes;
+    pthread_t conductor;
+    struct arena *arena = lay_out(run, &bytes);
+    if (arena == NULL) {
+        return -errno;
+    }
+    void *argument[2] = {run, arena};
+    int error = -pthread_create(&conductor, NULL, conduct, argument);
+    if (error == 0) {
+        error = run->processes ? run_processes(arena, run->system->n)
+                               : run_threads(arena, run->system->n);
+        (void)pthread_cancel(conductor); /* it may be asleep until the end of its patience */
+        (void)pthread_join(conductor, NULL);
+    }
+    if (error == 0) {
+        collect(run, arena);
+    }
+    (void)munmap(arena, bytes);
+    return error;
+}

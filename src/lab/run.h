@@ -1,0 +1,50 @@
+/*
+ * Run a machine for real: the very step function that the checker explores, on n threads or forked
+ * processes that share its words.
+ */
+#ifndef USHER_LAB_RUN_H
+#define USHER_LAB_RUN_H
+
+#include "step/step.h"
+
+enum { LAB_WAIT_BUCKETS = 64 * 16 };
+
+/* One entry into C, in ticks of a clock that all share and every event advances. */
+struct lab_entry {
+    uint64_t arriving;  /* before the first step out of R */
+    uint64_t arrived;   /* after it */
+    uint64_t last_look; /* before the last step that left it in T; 0 if there was none */
+    uint64_t entered;   /* after the step into C */
+};
+
+/* What one process did; lives in the shared memory. */
+struct lab_process {
+    _Alignas(64) uint64_t cycles;
+    uint64_t longest_wait_ns;
+    uint32_t stuck;      /* still in T when the run was called off */
+    uint32_t entries;    /* logged */
+    uint32_t waits[LAB_WAIT_BUCKETS]; /* waiting times: 16 buckets to each power of two of ns */
+    struct lab_entry *log;
+};
+
+struct lab_run {
+    const struct step_system *system;
+    double seconds;
+    bool processes; /* forked processes instead of threads */
+
+    /* results */
+    uint64_t cycles, least_cycles, most_cycles;
+    unsigned most_inside;
+    unsigned stuck;
+    uint64_t overtakings, most_overtaken; /* in all, and of one wait; over the logged entries */
+    uint64_t logged;
+    uint64_t median_wait_ns, p99_wait_ns, longest_wait_ns;
+};
+
+/* 0, or -errno if threads, processes or memory cannot be had. */
+int lab_run_for_real(struct lab_run *run);
+
+/* Count in the logs how often somebody was overtaken: see overtaken.c. */
+void lab_count_overtaken(const struct lab_process *processes, unsigned n, struct lab_run *run);
+
+#endif
