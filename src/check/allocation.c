@@ -11,10 +11,14 @@
  * matters: the critical-enabled processes of T are a group, and where they alone fill the seats or
  * empty T nothing more need be known.
  */
+#include "check/mix.h"
 #include "check/property.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Steps that all searches together may follow before the question is left open: some seconds. */
+#define MOST_WORK 50000000ULL
 
 /* A small exact set of 64-bit words, for the searches below. */
 struct word_set {
@@ -40,7 +44,7 @@ static void set_free(struct word_set *set)
 
 static void set_place(struct word_set *set, uint64_t word)
 {
-    size_t at = (size_t)(word * 0x9e3779b97f4a7c15ULL >> 20) & set->mask;
+    size_t at = (size_t)check_mix(word) & set->mask;
     while (set->slots[at] != 0 && set->slots[at] != word) {
         at = (at + 1) & set->mask;
     }
@@ -79,10 +83,11 @@ static int set_add(struct word_set *set, uint64_t word)
 
 /*
  * Is `group` group-enabled in `state`? Search for a schedule that spoils it: all of the group step
- * and fewer than |group| different processes go from `from` to `to`. 1, 0 or -ENOMEM.
+ * and fewer than |group| different processes go from `from` to `to`. 1, 0, -ENOMEM, or -ECANCELED
+ * if it would be too much work.
  */
 static int group_enabled(const struct check_graph *graph, uint32_t state, unsigned group,
-                         enum step_region from, enum step_region to)
+                         enum step_region from, enum step_region to, uint64_t *work)
 {
     unsigned most = (unsigned)__builtin_popcount(group) - 1;
     struct word_set seen;
@@ -103,6 +108,11 @@ static int group_enabled(const struct check_graph *graph, uint32_t state, unsign
             answer = 0;
             break;
         }
+        *work += graph->system->n;
+        if (*work > MOST_WORK) {
+            answer = -ECANCELED;
+            break;
+        }
         for (unsigned i = 0; i < graph->system->n && answer == 1; i++) {
             uint32_t there = check_edge(graph, here, i);
             bool goes = check_region(graph, here, i) == from && check_region(graph, there, i) == to;
@@ -118,15 +128,15 @@ static int group_enabled(const struct check_graph *graph, uint32_t state, unsign
     return answer;
 }
 
-/* C-allocation (T to C) or R-allocation (E to R) of a state: the largest group, or -ENOMEM. */
+/* C-allocation (T to C) or R-allocation (E to R) of a state: the largest group, or -errno. */
 static int allocation(const struct check_graph *graph, uint32_t state, enum step_region from,
-                      enum step_region to)
+                      enum step_region to, uint64_t *work)
 {
     unsigned members = check_in_region(graph, state, from);
     int best = 0;
     for (unsigned group = members; group != 0; group = (group - 1) & members) {
         if (__builtin_popcount(group) > best) {
-            int answer = group_enabled(graph, state, group, from, to);
+            int answer = group_enabled(graph, state, group, from, to, work);
             if (answer < 0) {
                 return answer;
             }
@@ -141,11 +151,12 @@ struct deciding {
     /* Where (d) holds: 1 + C-allocation + 16 * R-allocation; 0 elsewhere. */
     uint16_t *stands;
     struct check_witness witness;
+    uint64_t work;
     unsigned fewest; /* failures that a stand needs; UINT_MAX: none is ever reached */
     int error;
 };
 
-/* Fill in `stands` for one state. 0 or -ENOMEM. */
+/* Fill in `stands` for one state. 0 or -errno. */
 static int note_allocation(struct deciding *d, const struct check_enabled *enabled, uint32_t state)
 {
     const struct check_graph *graph = d->graph;
@@ -160,10 +171,10 @@ static int note_allocation(struct deciding *d, const struct check_enabled *enabl
     if (!maybe_d1 && !maybe_d2) {
         return 0;
     }
-    int c_allocation = allocation(graph, state, STEP_TRYING, STEP_CRITICAL);
-    int r_allocation = allocation(graph, state, STEP_EXIT, STEP_REMAINDER);
+    int c_allocation = allocation(graph, state, STEP_TRYING, STEP_CRITICAL, &d->work);
+    int r_allocation = allocation(graph, state, STEP_EXIT, STEP_REMAINDER, &d->work);
     if (c_allocation < 0 || r_allocation < 0) {
-        return -ENOMEM;
+        return c_allocation < 0 ? c_allocation : r_allocation;
     }
     bool d1 = t > (unsigned)c_allocation && (unsigned)c_allocation + c < graph->system->k;
     bool d2 = __builtin_popcount(in_e) > r_allocation;
@@ -218,6 +229,11 @@ int check_decide_allocation(struct check_graph *graph, const struct check_enable
     for (uint32_t s = 0; s < check_states(graph) && error == 0; s++) {
         error = note_allocation(&d, enabled, s);
         result->tested += check_waiting_1979(enabled, s) != 0;
+    }
+    if (error == -ECANCELED) {
+        result->why = "the allocations would take too long to compute at this size";
+        free(d.stands);
+        return 0;
     }
     if (error == 0) {
         error = check_scc(&view, visit, &d);

@@ -1,6 +1,8 @@
 /* Equivalence of two systems: see equal.h. */
 #include "check/equal.h"
 
+#include "check/mix.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ static uint64_t pair_of(uint32_t a, uint32_t b)
 
 static uint32_t *slot_of(const struct pairs *pairs, uint64_t pair)
 {
-    size_t at = (size_t)(pair * 0x9e3779b97f4a7c15ULL >> 24) & pairs->mask;
+    size_t at = (size_t)check_mix(pair) & pairs->mask;
     while (pairs->slots[at] != 0 && pairs->list[pairs->slots[at] - 1] != pair) {
         at = (at + 1) & pairs->mask;
     }

@@ -20,10 +20,9 @@ struct memo {
     uint32_t shared, private;
 };
 
-/* One step found in a batch: the new part numbers, later the new key. */
+/* One step of a batch: the parts it changed; then where to look for the state it leads to. */
 struct found {
-    uint32_t parts[1 + CHECK_MAX_PROCESSES]; /* [0] and [1+i]; all of them only after a rebase */
-    uint64_t key[CHECK_KEY_WORDS];
+    uint32_t shared, private;
     uint64_t hash;
 };
 
@@ -31,6 +30,8 @@ struct explorer {
     struct check_graph *graph;
     struct memo *memo;
     struct found *found;     /* n for each state of a batch */
+    uint64_t *keys;          /* the key of each of those */
+    uint32_t *parts;         /* all private parts of each, where a step may change all: after a rebase */
     uint8_t *region_of;      /* of each private part */
     size_t region_capacity;
     uint32_t regions_known;
@@ -140,14 +141,17 @@ static int execute_and_number(struct explorer *e, uint32_t state, unsigned proce
             from, system->machine->region(system, step_state_of(system, u.states, process)))) {
         note_broken(e, state, process, "a step changed regions in a way the model forbids");
     }
-    for (unsigned i = 0; i < system->n; i++) {
-        if ((system->machine->rebase != NULL || i == process) &&
-            check_parts_number(seen, &seen->private, step_state_of(system, u.states, i),
-                               &found->parts[1 + i]) != 0) {
+    for (unsigned i = 0; system->machine->rebase != NULL && i < system->n; i++) {
+        if (check_parts_number(seen, &seen->private, step_state_of(system, u.states, i),
+                               &e->parts[(size_t)(found - e->found) * system->n + i]) != 0) {
             return -ENOMEM;
         }
     }
-    return check_parts_number(seen, &seen->shared, u.words, &found->parts[0]);
+    if (check_parts_number(seen, &seen->private, step_state_of(system, u.states, process),
+                           &found->private) != 0) {
+        return -ENOMEM;
+    }
+    return check_parts_number(seen, &seen->shared, u.words, &found->shared);
 }
 
 uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned process)
@@ -194,28 +198,41 @@ static int find_step(struct explorer *e, uint32_t state, unsigned process, struc
         if (error != 0) {
             return error;
         }
-        *memo = (struct memo){from, found->parts[0], found->parts[1 + process]};
+        *memo = (struct memo){from, found->shared, found->private};
     }
-    found->parts[0] = memo->shared;
-    found->parts[1 + process] = memo->private;
+    found->shared = memo->shared;
+    found->private = memo->private;
     return 0;
+}
+
+static uint64_t *key_of(const struct explorer *e, const struct found *found)
+{
+    return e->keys + (size_t)(found - e->found) * e->graph->seen.key_words;
 }
 
 /* Pack the key of the state that a step leads to, and fetch its slot ahead. */
 static void pack(struct explorer *e, uint32_t state, unsigned process, struct found *found)
 {
     const struct check_seen *seen = &e->graph->seen;
-    memcpy(found->key, check_seen_key(seen, state), seen->key_words * sizeof(uint64_t));
-    check_seen_set_part(seen, found->key, 0, found->parts[0]);
-    if (e->graph->system->machine->rebase != NULL) {
-        for (unsigned i = 0; i < e->graph->system->n; i++) {
-            check_seen_set_part(seen, found->key, 1 + i, found->parts[1 + i]);
-        }
-    } else {
-        check_seen_set_part(seen, found->key, 1 + process, found->parts[1 + process]);
+    const struct step_system *system = e->graph->system;
+    uint64_t *key = key_of(e, found);
+    memcpy(key, check_seen_key(seen, state), seen->key_words * sizeof *key);
+    check_seen_set_part(seen, key, 0, found->shared);
+    check_seen_set_part(seen, key, 1 + process, found->private);
+    for (unsigned i = 0; system->machine->rebase != NULL && i < system->n; i++) {
+        check_seen_set_part(seen, key, 1 + i,
+                            e->parts[(size_t)(found - e->found) * system->n + i]);
     }
-    found->hash = check_seen_hash(seen, found->key);
+    found->hash = check_seen_hash(seen, key);
     __builtin_prefetch(&seen->slots[(uint32_t)found->hash & seen->slot_mask]);
+}
+
+/* Fetch ahead the key that the slot names. */
+static void fetch_key(struct explorer *e, const struct found *found)
+{
+    const struct check_seen *seen = &e->graph->seen;
+    uint32_t named = seen->slots[(uint32_t)found->hash & seen->slot_mask].state;
+    __builtin_prefetch(check_seen_key(seen, named == 0 ? 0 : named - 1));
 }
 
 /* What is noted of a state when it is found. */
@@ -282,11 +299,14 @@ static int expand(struct explorer *e, uint32_t first, uint32_t count)
             pack(e, first + s, i, &e->found[s * n + i]);
         }
     }
+    for (uint32_t f = 0; f < count * n; f++) {
+        fetch_key(e, &e->found[f]);
+    }
     for (uint32_t s = 0; s < count; s++) {
         for (unsigned i = 0; i < n; i++) {
             const struct found *found = &e->found[s * n + i];
             bool fresh;
-            uint32_t to = check_seen_put(&graph->seen, found->key, found->hash, &fresh);
+            uint32_t to = check_seen_put(&graph->seen, key_of(e, found), found->hash, &fresh);
             if (fresh) {
                 note_state(e, to, first + s);
             }
@@ -340,19 +360,19 @@ static int begin(struct explorer *e)
     const struct step_system *system = graph->system;
     _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES] = {0};
     uint64_t words[STEP_MAX_SHARED_WORDS] = {0};
-    struct found *found = &e->found[0];
+    uint32_t parts[1 + CHECK_MAX_PROCESSES];
+    uint64_t key[CHECK_KEY_WORDS] = {0};
     bool fresh;
-    memset(found, 0, sizeof *found);
     system->machine->init(system, words);
     if (system->machine->rebase != NULL) {
         system->machine->rebase(system, words, states);
     }
-    if (check_parts_number(&graph->seen, &graph->seen.shared, words, &found->parts[0]) != 0) {
+    if (check_parts_number(&graph->seen, &graph->seen.shared, words, &parts[0]) != 0) {
         return -ENOMEM;
     }
     for (unsigned i = 0; i < system->n; i++) {
         if (check_parts_number(&graph->seen, &graph->seen.private, step_state_of(system, states, i),
-                               &found->parts[1 + i]) != 0) {
+                               &parts[1 + i]) != 0) {
             return -ENOMEM;
         }
     }
@@ -360,9 +380,9 @@ static int begin(struct explorer *e)
         return -ENOMEM;
     }
     for (unsigned i = 0; i <= system->n; i++) {
-        check_seen_set_part(&graph->seen, found->key, i, found->parts[i]);
+        check_seen_set_part(&graph->seen, key, i, parts[i]);
     }
-    (void)check_seen_put(&graph->seen, found->key, check_seen_hash(&graph->seen, found->key), &fresh);
+    (void)check_seen_put(&graph->seen, key, check_seen_hash(&graph->seen, key), &fresh);
     note_state(e, 0, CHECK_NO_STATE);
     return add_level(graph, 0);
 }
@@ -407,7 +427,10 @@ int check_explore(struct check_graph *graph, const struct step_system *system,
     if (error == 0) {
         e.memo = calloc((size_t)1 << MEMO_BITS, sizeof *e.memo);
         e.found = calloc((size_t)BATCH * system->n, sizeof *e.found);
-        error = e.memo == NULL || e.found == NULL ? -ENOMEM : begin(&e);
+        e.keys = calloc((size_t)BATCH * system->n * CHECK_KEY_WORDS, sizeof *e.keys);
+        e.parts = calloc((size_t)BATCH * system->n * system->n, sizeof *e.parts);
+        bool all = e.memo != NULL && e.found != NULL && e.keys != NULL && e.parts != NULL;
+        error = all ? begin(&e) : -ENOMEM;
     }
     if (error == 0) {
         (void)run(&e); /* running out of memory is told by `complete` */
@@ -416,6 +439,8 @@ int check_explore(struct check_graph *graph, const struct step_system *system,
     graph->seconds = now() - start;
     free(e.memo);
     free(e.found);
+    free(e.keys);
+    free(e.parts);
     check_budget_free(&graph->budget, e.region_of, e.region_capacity, 1);
     return error;
 }

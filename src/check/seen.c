@@ -1,6 +1,7 @@
 /* The set of states seen: see seen.h. */
 #include "check/seen.h"
 
+#include "check/mix.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,7 @@ static uint64_t hash_bytes(const unsigned char *value, size_t bytes)
     for (size_t i = 0; i < bytes; i += 8) {
         uint64_t chunk = 0;
         memcpy(&chunk, value + i, bytes - i < 8 ? bytes - i : 8);
-        h = (h ^ chunk) * 0x9e3779b97f4a7c15ULL;
-        h ^= h >> 29;
+        h = check_mix(h ^ chunk);
     }
     return h;
 }
@@ -140,11 +140,20 @@ static void insert_slot(struct check_seen *seen, uint64_t hash, uint32_t state)
     seen->slots[at] = (struct check_slot){(uint32_t)(hash >> 32), state + 1};
 }
 
-/* Fill an empty table of the right size from the keys. */
+/* Fill an empty table of the right size from the keys, fetching the slots ahead. */
 static void rehash(struct check_seen *seen)
 {
-    for (uint32_t i = 0; i < seen->count; i++) {
-        insert_slot(seen, check_seen_hash(seen, check_seen_key(seen, i)), i);
+    enum { AHEAD = 16 };
+    uint64_t hashes[AHEAD];
+    for (uint32_t first = 0; first < seen->count; first += AHEAD) {
+        uint32_t batch = seen->count - first < AHEAD ? seen->count - first : AHEAD;
+        for (uint32_t i = 0; i < batch; i++) {
+            hashes[i] = check_seen_hash(seen, check_seen_key(seen, first + i));
+            __builtin_prefetch(&seen->slots[(uint32_t)hashes[i] & seen->slot_mask], 1);
+        }
+        for (uint32_t i = 0; i < batch; i++) {
+            insert_slot(seen, hashes[i], first + i);
+        }
     }
 }
 
@@ -220,8 +229,7 @@ uint32_t check_seen_find(const struct check_seen *seen, const uint64_t *key, uin
         if (slot.state == 0) {
             return CHECK_NO_STATE;
         }
-        if (slot.tag == tag && memcmp(check_seen_key(seen, slot.state - 1), key,
-                                      seen->key_words * sizeof *key) == 0) {
+        if (slot.tag == tag && check_seen_same(seen, check_seen_key(seen, slot.state - 1), key)) {
             return slot.state - 1;
         }
     }

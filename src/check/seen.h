@@ -15,6 +15,7 @@
 #define USHER_CHECK_SEEN_H
 
 #include "check/budget.h"
+#include "check/mix.h"
 #include "step/step.h"
 
 enum { CHECK_KEY_WORDS = 8, CHECK_MAX_PROCESSES = 16 };
@@ -90,6 +91,16 @@ static inline uint32_t check_seen_part(const struct check_seen *seen, const uint
     return (uint32_t)(key[f.word] >> f.shift & ((1ULL << f.bits) - 1));
 }
 
+static inline bool check_seen_same(const struct check_seen *seen, const uint64_t *a, const uint64_t *b)
+{
+    for (unsigned i = 0; i < seen->key_words; i++) {
+        if (a[i] != b[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static inline void check_seen_set_part(const struct check_seen *seen, uint64_t *key, unsigned field,
                                        uint32_t number)
 {
@@ -102,10 +113,9 @@ static inline uint64_t check_seen_hash(const struct check_seen *seen, const uint
 {
     uint64_t h = 0;
     for (unsigned i = 0; i < seen->key_words; i++) {
-        h = (h ^ key[i]) * 0x9e3779b97f4a7c15ULL;
-        h ^= h >> 32;
+        h = check_mix(h ^ key[i]);
     }
-    return h * 0xd6e8feb86659fd93ULL;
+    return h;
 }
 
 #endif
