@@ -4,12 +4,15 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 CTEST := ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-.PHONY: all build demo test model check lint fmt bench loop install clean setup-test setup-check setup-bench
+.PHONY: all help build demo test model check lint fmt bench loop install clean setup-test setup-check setup-bench
 
 all: build ## build, and run the quick tests
 	$(CTEST) -L unit
 
-build:
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+build: ## build only
 	@tools/setup build
 	@cmake --preset $(PRESET) >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
 	@rm -f build-configure.log

@@ -1,6 +1,6 @@
 /*
- * Assertions for tests. A failed one ends the process it fails in, with a line that says where: tests
- * fork and kill, and a child must not go on as its parent.
+ * Assertions for tests. A failed one ends the process it fails in, with a line that says where:
+ * tests fork and kill, and a child must not go on as its parent.
  */
 #ifndef USHER_TEST_H
 #define USHER_TEST_H
@@ -8,31 +8,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EXPECT(condition)                                                                            \
-    do {                                                                                             \
-        if (!(condition)) {                                                                          \
-            (void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);            \
-            exit(1);                                                                                 \
-        }                                                                                            \
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            (void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);          \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-#define EXPECT_EQ(actual, expected)                                                                  \
-    do {                                                                                             \
-        long long actual_ = (long long)(actual);                                                     \
-        long long expected_ = (long long)(expected);                                                 \
-        if (actual_ != expected_) {                                                                  \
-            (void)fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #actual,      \
-                          actual_, expected_);                                                       \
-            exit(1);                                                                                 \
-        }                                                                                            \
+#define EXPECT_EQ(actual, expected)                                                                \
+    do {                                                                                           \
+        long long actual_ = (long long)(actual);                                                   \
+        long long expected_ = (long long)(expected);                                               \
+        if (actual_ != expected_) {                                                                \
+            (void)fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #actual,    \
+                          actual_, expected_);                                                     \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 /* Run a test that is named as a sentence. */
-#define RUN(test)                                                                                    \
-    do {                                                                                             \
-        (void)printf("%s\n", #test);                                                                 \
-        (void)fflush(stdout);                                                                        \
-        test();                                                                                      \
+#define RUN(test)                                                                                  \
+    do {                                                                                           \
+        (void)printf("%s\n", #test);                                                               \
+        (void)fflush(stdout);                                                                      \
+        test();                                                                                    \
     } while (0)
 
 #endif

@@ -41,11 +41,15 @@ struct row {
     bool (*violated)(unsigned n, unsigned k);
 };
 
-#define QUEUELIKE(machine)                                                                           \
-    {&(machine), STEP_EXCLUSION, never}, {&(machine), STEP_C1, never}, {&(machine), STEP_DEADLOCK, never},   \
-        {&(machine), STEP_FIFO, never}, {&(machine), STEP_C2, never}, {&(machine), STEP_C4, never},      \
-        {&(machine), STEP_C5, never}, {&(machine), STEP_PROGRESS, never}, {&(machine), STEP_LOCKOUT, never}, \
-        {&(machine), STEP_STARVATION, never}, {&(machine), STEP_OVERTAKINGS, never}
+#define QUEUELIKE(machine)                                                                         \
+    {&(machine), STEP_EXCLUSION, never}, {&(machine), STEP_C1, never},                             \
+        {&(machine), STEP_DEADLOCK, never}, {&(machine), STEP_FIFO, never},                        \
+        {&(machine), STEP_C2, never}, {&(machine), STEP_C4, never}, {&(machine), STEP_C5, never},  \
+        {&(machine), STEP_PROGRESS, never}, {&(machine), STEP_LOCKOUT, never},                     \
+        {&(machine), STEP_STARVATION, never},                                                      \
+    {                                                                                              \
+        &(machine), STEP_OVERTAKINGS, never                                                        \
+    }
 
 static const struct row rows[] = {
     {&papers_semaphore, STEP_EXCLUSION, never},
@@ -85,7 +89,8 @@ static bool explore(const struct step_machine *machine, unsigned n, unsigned k, 
     return true;
 }
 
-/* Nothing that decides may depend on the rows: C6 is promised below n only, everything else always. */
+/* Nothing that decides may depend on the rows: C6 is promised below n only, everything else always.
+ */
 static void check_rows_at(const struct step_machine *machine, unsigned n, unsigned k)
 {
     struct step_system system;
@@ -110,13 +115,15 @@ static void check_rows_at(const struct step_machine *machine, unsigned n, unsign
         if (p == STEP_EXCLUSION || p == STEP_LOCKOUT) { /* not vacuously so */
             EXPECT(k >= n || report.results[p].tested > 0);
         }
-        if (p == STEP_FIFO) { /* one waits, k are in C or enabled, and there must be one more in R */
+        if (p ==
+            STEP_FIFO) { /* one waits, k are in C or enabled, and there must be one more in R */
             EXPECT(k + 2 > n || report.results[p].tested > 0);
         }
     }
     if (system.claims & STEP_CLAIM(STEP_C6)) {
         EXPECT(k < n);
-        EXPECT(machine == &papers_colored_printed || report.results[STEP_C6].verdict == CHECK_HOLDS);
+        EXPECT(machine == &papers_colored_printed ||
+               report.results[STEP_C6].verdict == CHECK_HOLDS);
     }
     if (system.claims & STEP_CLAIM(STEP_OVERTAKINGS) && machine != &papers_colored_printed) {
         EXPECT_EQ(report.results[STEP_OVERTAKINGS].bound, 0);
@@ -148,8 +155,8 @@ static void every_row_of_every_table_is_so(void)
     }
 }
 
-static void expect_counts(const struct step_machine *machine, unsigned n, unsigned k, uint32_t states,
-                          uint32_t values)
+static void expect_counts(const struct step_machine *machine, unsigned n, unsigned k,
+                          uint32_t states, uint32_t values)
 {
     struct step_system system;
     struct check_graph graph;
@@ -218,7 +225,8 @@ static void the_bank_survives_no_failure_but_needs_one_to_hang(void)
     }
 }
 
-static bool equal_at(const struct step_machine *a, const struct step_machine *b, unsigned n, unsigned k)
+static bool equal_at(const struct step_machine *a, const struct step_machine *b, unsigned n,
+                     unsigned k)
 {
     struct step_system system_a;
     struct step_system system_b;

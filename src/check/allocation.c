@@ -1,10 +1,10 @@
 /*
- * C2, (r,k)-deadlock-free (1979): with fewer than r processes failing in T or E, the system does not
- * come to a stand while there are seats that are neither taken nor allocated and processes in T to
- * whom none is allocated, or processes in E without an allocation of the remainder.
+ * C2, (r,k)-deadlock-free (1979): with fewer than r processes failing in T or E, the system does
+ * not come to a stand while there are seats that are neither taken nor allocated and processes in T
+ * to whom none is allocated, or processes in E without an allocation of the remainder.
  *
- * Allocation: G, a set of processes in T, is C-group-enabled if in every schedule in which each of G
- * takes a step at least |G| different processes go from T to C. C-allocation is the size of the
+ * Allocation: G, a set of processes in T, is C-group-enabled if in every schedule in which each of
+ * G takes a step at least |G| different processes go from T to C. C-allocation is the size of the
  * largest such G. (In (d1) the report prints |T| >= C-allocation where > is meant.)
  *
  * Computing it means a search over schedules for every subset of T, so it is done only where it
@@ -118,8 +118,8 @@ static int group_enabled(const struct check_graph *graph, uint32_t state, unsign
             bool goes = check_region(graph, here, i) == from && check_region(graph, there, i) == to;
             unsigned went = gone | (unsigned)goes << i;
             if ((unsigned)__builtin_popcount(went) <= most &&
-                set_add(&seen, (uint64_t)there << 32 | (uint64_t)(left & ~(1U << i)) << 16 | went) !=
-                    0) {
+                set_add(&seen,
+                        (uint64_t)there << 32 | (uint64_t)(left & ~(1U << i)) << 16 | went) != 0) {
                 answer = -ENOMEM;
             }
         }
@@ -148,7 +148,7 @@ static int allocation(const struct check_graph *graph, uint32_t state, enum step
 
 struct deciding {
     const struct check_graph *graph;
-    /* Where (d) holds: 1 + C-allocation + 16 * R-allocation; 0 elsewhere. */
+    /* Where (d) holds: 1 + C-allocation + 32 * R-allocation; 0 elsewhere. */
     uint16_t *stands;
     struct check_witness witness;
     uint64_t work;
@@ -189,11 +189,13 @@ static bool stands_here(const struct check_view *view, uint32_t state)
     return ((const struct deciding *)view->data)->stands[state] != 0;
 }
 
-static bool nothing_changes(const struct check_view *view, uint32_t from, unsigned process, uint32_t to)
+static bool nothing_changes(const struct check_view *view, uint32_t from, unsigned process,
+                            uint32_t to)
 {
     const struct deciding *d = view->data;
     (void)process;
-    return view->graph->regions[from] == view->graph->regions[to] && d->stands[from] == d->stands[to];
+    return view->graph->regions[from] == view->graph->regions[to] &&
+           d->stands[from] == d->stands[to];
 }
 
 static void visit(void *context, const struct check_component *component)
@@ -204,8 +206,8 @@ static void visit(void *context, const struct check_component *component)
         return;
     }
     uint32_t state = component->states[0];
-    unsigned protocol = check_in_region(d->graph, state, STEP_TRYING) |
-                        check_in_region(d->graph, state, STEP_EXIT);
+    unsigned protocol =
+        check_in_region(d->graph, state, STEP_TRYING) | check_in_region(d->graph, state, STEP_EXIT);
     unsigned failed = protocol & ~steppers;
     unsigned failures = (unsigned)__builtin_popcount(failed);
     d->fewest = failures < d->fewest ? failures : d->fewest;
@@ -219,7 +221,8 @@ int check_decide_allocation(struct check_graph *graph, const struct check_enable
                             struct check_report *report)
 {
     struct check_result *result = &report->results[STEP_C2];
-    struct deciding d = {.graph = graph, .witness = {.state = CHECK_NO_STATE}, .fewest = UINT32_MAX};
+    struct deciding d = {
+        .graph = graph, .witness = {.state = CHECK_NO_STATE}, .fewest = UINT32_MAX};
     struct check_view view = {graph, &d, stands_here, nothing_changes};
     int error = 0;
     d.stands = calloc(check_states(graph), sizeof *d.stands);

@@ -1,6 +1,6 @@
 /*
- * Memory with a limit: arrays that grow, counted, so that an exploration that is too large ends with
- * a sentence and not with the machine's out-of-memory killer.
+ * Memory with a limit: arrays that grow, counted, so that an exploration that is too large ends
+ * with a sentence and not with the machine's out-of-memory killer.
  */
 #ifndef USHER_CHECK_BUDGET_H
 #define USHER_CHECK_BUDGET_H

@@ -1,6 +1,6 @@
 /*
- * Avoidance of k-deadlock (1989, 3.4): no infinite run in which nobody makes progress, while somebody
- * is T-waiting in a state that is not k-full, or E-waiting.
+ * Avoidance of k-deadlock (1989, 3.4): no infinite run in which nobody makes progress, while
+ * somebody is T-waiting in a state that is not k-full, or E-waiting.
  *
  * Nobody makes progress as long as neither the regions nor the sets of T-waiting and E-waiting
  * processes change. So: look at the steps that change none of them, and find the states from which
@@ -89,7 +89,8 @@ static int trace(struct check_graph *graph, const struct check_view *view, const
                  struct check_result *result)
 {
     struct walk walk = {view, &d->on_cycle, 0};
-    struct check_search search = {&walk, check_states(graph), graph->system->n, walk_next, walk_goal};
+    struct check_search search = {&walk, check_states(graph), graph->system->n, walk_next,
+                                  walk_goal};
     int error = check_schedule_to(graph, d->first, &result->trace);
     if (error == 0) {
         error = check_search_run(&search, d->first, false, &result->trace, &walk.home);

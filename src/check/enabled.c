@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* One pass: the states in which process i is not enabled, found backwards component by component. */
+/* One pass: the states in which process i is not enabled, found backwards component by component.
+ */
 struct pass {
     const struct check_graph *graph;
     unsigned process;
@@ -90,7 +91,8 @@ static void mark_component(struct pass *pass, const struct check_component *comp
 }
 
 /* A component in which the process steps for ever inside T: who would have to be stopped for it? */
-static void note_trying(struct pass *pass, const struct check_component *component, unsigned steppers)
+static void note_trying(struct pass *pass, const struct check_component *component,
+                        unsigned steppers)
 {
     const struct step_system *system = pass->graph->system;
     unsigned rest = ((1U << system->n) - 1) & ~steppers;
@@ -120,7 +122,8 @@ static void visit_1989(void *context, const struct check_component *component)
     }
 }
 
-static bool steps_of_others(const struct check_view *view, uint32_t from, unsigned process, uint32_t to)
+static bool steps_of_others(const struct check_view *view, uint32_t from, unsigned process,
+                            uint32_t to)
 {
     (void)from;
     (void)to;

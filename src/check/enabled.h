@@ -1,9 +1,9 @@
 /*
  * Who is enabled in which state, exactly, on the state graph.
  *
- * 1989 (3.3): P_i is Z-enabled in q if every schedule with infinitely many steps of i takes it to Z.
- * So it is not iff q reaches, through states with i outside Z, a strongly connected component with a
- * step of i inside. T-waiting: in T and not C-enabled; E-waiting: in E and not R-enabled.
+ * 1989 (3.3): P_i is Z-enabled in q if every schedule with infinitely many steps of i takes it to
+ * Z. So it is not iff q reaches, through states with i outside Z, a strongly connected component
+ * with a step of i inside. T-waiting: in T and not C-enabled; E-waiting: in E and not R-enabled.
  *
  * 1979: P_i is critical-enabled (remainder-enabled) if its next step takes it to C (to R) now and
  * after any steps of the others.
@@ -23,15 +23,17 @@ struct check_witness {
     unsigned steppers;      /* who has a step inside */
     unsigned stopped;       /* who has none and is not in the remainder */
     struct check_bits part; /* the component's states */
+    uint32_t edge_from;     /* where one of its steps is what is wrong: that step */
+    unsigned edge_process;
 };
 
 struct check_enabled {
     const struct check_graph *graph;
-    bool has_exit;               /* some state has somebody in E */
-    uint16_t *not_c_enabled;     /* 1989, of each state */
-    uint16_t *not_r_enabled;     /* 1989; NULL unless has_exit */
-    uint16_t *not_enabled_1979;  /* critical-enabled for i in R or T, remainder-enabled in C or E */
-    uint64_t trying_cycles;      /* components in which somebody in T steps without leaving T */
+    bool has_exit;              /* some state has somebody in E */
+    uint16_t *not_c_enabled;    /* 1989, of each state */
+    uint16_t *not_r_enabled;    /* 1989; NULL unless has_exit */
+    uint16_t *not_enabled_1979; /* critical-enabled for i in R or T, remainder-enabled in C or E */
+    uint64_t trying_cycles;     /* components in which somebody in T steps without leaving T */
 
     /* Of the components that keep a process in T while it steps: the first with at most k-1 others
        stopped (lockout), and the first with nobody stopped (starvation). */

@@ -1,9 +1,9 @@
 /*
  * Breadth-first exploration: see explore.h.
  *
- * Since a step is a function of the shared memory and one private state, its result is remembered for
- * each pair of part numbers (the memo), and most steps are never executed at all: what remains is
- * packing the new key and looking it up. That look-up is a cache miss, so states are expanded in
+ * Since a step is a function of the shared memory and one private state, its result is remembered
+ * for each pair of part numbers (the memo), and most steps are never executed at all: what remains
+ * is packing the new key and looking it up. That look-up is a cache miss, so states are expanded in
  * batches: first all keys of a batch, then their slots fetched ahead, then the look-ups.
  */
 #include "check/explore.h"
@@ -29,10 +29,10 @@ struct found {
 struct explorer {
     struct check_graph *graph;
     struct memo *memo;
-    struct found *found;     /* n for each state of a batch */
-    uint64_t *keys;          /* the key of each of those */
-    uint32_t *parts;         /* all private parts of each, where a step may change all: after a rebase */
-    uint8_t *region_of;      /* of each private part */
+    struct found *found; /* n for each state of a batch */
+    uint64_t *keys;      /* the key of each of those */
+    uint32_t *parts;    /* all private parts of each, where a step may change all: after a rebase */
+    uint8_t *region_of; /* of each private part */
     size_t region_capacity;
     uint32_t regions_known;
     double last_shown;
@@ -116,7 +116,8 @@ static void execute(const struct check_graph *graph, uint32_t state, unsigned pr
     }
     system->machine->step(system, &memory, step_state_of(system, u->states, process), process);
     for (unsigned i = 0; i < system->shared_words; i++) {
-        u->words[i] = atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
+        u->words[i] =
+            atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
     }
     if (system->machine->rebase != NULL) {
         system->machine->rebase(system, u->words, u->states);
@@ -124,7 +125,8 @@ static void execute(const struct check_graph *graph, uint32_t state, unsigned pr
 }
 
 /* Execute a step, see that it keeps to the contract of step.h, and number its parts. */
-static int execute_and_number(struct explorer *e, uint32_t state, unsigned process, struct found *found)
+static int execute_and_number(struct explorer *e, uint32_t state, unsigned process,
+                              struct found *found)
 {
     struct check_graph *graph = e->graph;
     const struct step_system *system = graph->system;
@@ -167,7 +169,8 @@ uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned pro
     /* All parts of a successor have been numbered when its predecessor was expanded. */
     for (unsigned i = 0; i <= graph->system->n; i++) {
         if (check_parts_number(seen, i == 0 ? &seen->shared : &seen->private,
-                               i == 0 ? (void *)u.words : step_state_of(graph->system, u.states, i - 1),
+                               i == 0 ? (void *)u.words
+                                      : step_state_of(graph->system, u.states, i - 1),
                                &number) != 0) {
             return CHECK_NO_STATE;
         }
@@ -220,8 +223,7 @@ static void pack(struct explorer *e, uint32_t state, unsigned process, struct fo
     check_seen_set_part(seen, key, 0, found->shared);
     check_seen_set_part(seen, key, 1 + process, found->private);
     for (unsigned i = 0; system->machine->rebase != NULL && i < system->n; i++) {
-        check_seen_set_part(seen, key, 1 + i,
-                            e->parts[(size_t)(found - e->found) * system->n + i]);
+        check_seen_set_part(seen, key, 1 + i, e->parts[(size_t)(found - e->found) * system->n + i]);
     }
     found->hash = check_seen_hash(seen, key);
     __builtin_prefetch(&seen->slots[(uint32_t)found->hash & seen->slot_mask]);
@@ -336,9 +338,9 @@ static void show_progress(struct explorer *e, uint32_t expanded, double start, b
         (void)fprintf(graph->options.progress,
                       "\r\033[K%s: %u states, %u on the frontier, depth %u, %.2f million states/s, "
                       "%zu MiB",
-                      graph->system->machine->name, check_states(graph), check_states(graph) - expanded,
-                      graph->level_count, check_states(graph) / (t - start) * 1e-6,
-                      graph->budget.used >> 20);
+                      graph->system->machine->name, check_states(graph),
+                      check_states(graph) - expanded, graph->level_count,
+                      check_states(graph) / (t - start) * 1e-6, graph->budget.used >> 20);
     }
     (void)fflush(graph->options.progress);
 }

@@ -1,8 +1,9 @@
 /*
  * Explore all interleavings of a step machine, breadth first, into a graph.
  *
- * States are numbered in the order found, so a lower number is never further from the start, and the
- * way back over `parents` is a shortest schedule. Every process has exactly one step from every state.
+ * States are numbered in the order found, so a lower number is never further from the start, and
+ * the way back over `parents` is a shortest schedule. Every process has exactly one step from every
+ * state.
  */
 #ifndef USHER_CHECK_EXPLORE_H
 #define USHER_CHECK_EXPLORE_H
@@ -12,10 +13,10 @@
 #include <stdio.h>
 
 struct check_options {
-    size_t memory;        /* bytes; 0: check_budget_default() */
-    bool only_exclusion;  /* keep no edges: decide exclusion and nothing else */
-    unsigned threads;     /* for the analysis; 0: as many as there are processors */
-    FILE *progress;       /* where to show it, or NULL; for people, on a terminal */
+    size_t memory;       /* bytes; 0: check_budget_default() */
+    bool only_exclusion; /* keep no edges: decide exclusion and nothing else */
+    unsigned threads;    /* for the analysis; 0: as many as there are processors */
+    FILE *progress;      /* where to show it, or NULL; for people, on a terminal */
 };
 
 struct check_graph {
@@ -23,11 +24,11 @@ struct check_graph {
     struct check_options options;
     struct check_budget budget;
     struct check_seen seen;
-    uint32_t *parents;     /* of each state but the first */
-    uint32_t *edges;       /* n for each state: where the step of each process leads */
-    uint32_t *regions;     /* of each state: 2 bits a process, lowest first */
+    uint32_t *parents; /* of each state but the first */
+    uint32_t *edges;   /* n for each state: where the step of each process leads */
+    uint32_t *regions; /* of each state: 2 bits a process, lowest first */
     size_t parent_capacity, edge_capacity, region_capacity;
-    uint32_t *levels;      /* the first state of each distance from the start, then the count */
+    uint32_t *levels; /* the first state of each distance from the start, then the count */
     size_t level_capacity;
     uint32_t level_count;
     uint64_t transitions;

@@ -1,7 +1,7 @@
 /*
- * FIFO enabling (1989, 3.4): P_j overtakes P_i if P_i is T-waiting all along a run at whose beginning
- * P_j is in R and at whose end P_j is C-enabled; or P_i is E-waiting all along, P_j in C at the
- * beginning and R-enabled at the end.
+ * FIFO enabling (1989, 3.4): P_j overtakes P_i if P_i is T-waiting all along a run at whose
+ * beginning P_j is in R and at whose end P_j is C-enabled; or P_i is E-waiting all along, P_j in C
+ * at the beginning and R-enabled at the end.
  *
  * For each i, carry forward from state to state, while i waits, the set of those who have been in R
  * (or C) meanwhile: the fresh. A fresh process that is enabled has overtaken i.
@@ -19,7 +19,8 @@ struct overtaking {
 
 static bool waits(const struct overtaking *o, uint32_t state)
 {
-    unsigned waiting = o->exit ? check_e_waiting(o->enabled, state) : check_t_waiting(o->enabled, state);
+    unsigned waiting =
+        o->exit ? check_e_waiting(o->enabled, state) : check_t_waiting(o->enabled, state);
     return waiting >> o->waiter & 1;
 }
 
@@ -30,7 +31,8 @@ static unsigned beginners(const struct overtaking *o, uint32_t state)
 
 static unsigned enabled_ones(const struct overtaking *o, uint32_t state)
 {
-    unsigned not_enabled = o->exit ? o->enabled->not_r_enabled[state] : o->enabled->not_c_enabled[state];
+    unsigned not_enabled =
+        o->exit ? o->enabled->not_r_enabled[state] : o->enabled->not_c_enabled[state];
     return ~not_enabled & ((1U << o->enabled->graph->system->n) - 1);
 }
 

@@ -14,12 +14,14 @@ void check_instance_init(struct check_instance *instance, const struct step_syst
     }
 }
 
-void check_instance_step(struct check_instance *instance, unsigned process, struct step_access *access)
+void check_instance_step(struct check_instance *instance, unsigned process,
+                         struct step_access *access)
 {
     const struct step_system *system = instance->system;
     struct step_memory memory = {instance->words, access};
     memset(access, 0, sizeof *access);
-    system->machine->step(system, &memory, step_state_of(system, instance->states, process), process);
+    system->machine->step(system, &memory, step_state_of(system, instance->states, process),
+                          process);
 }
 
 enum step_region check_instance_region(struct check_instance *instance, unsigned process)

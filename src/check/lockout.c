@@ -3,15 +3,16 @@
  *
  * A run in which a set F of processes has stopped and all others go on fairly ends up in a strongly
  * connected component in which exactly the others step; a process that rests in its remainder need
- * not step. Walking all of a component gives the largest set of steppers, so it is enough to look at
- * each component once and count those without a step who are not in the remainder: the stopped.
+ * not step. Walking all of a component gives the largest set of steppers, so it is enough to look
+ * at each component once and count those without a step who are not in the remainder: the stopped.
  */
 #include "check/property.h"
 
 #include <errno.h>
 
 /* Steps that do not enter C. */
-static bool nobody_enters(const struct check_view *view, uint32_t from, unsigned process, uint32_t to)
+static bool nobody_enters(const struct check_view *view, uint32_t from, unsigned process,
+                          uint32_t to)
 {
     return check_region(view->graph, to, process) != STEP_CRITICAL ||
            check_region(view->graph, from, process) == STEP_CRITICAL;

@@ -118,7 +118,8 @@ static void learn_spoilers(const struct oracle *o, enum step_region from, enum s
             for (uint32_t q = 0; q < o->states; q++) {
                 for (unsigned p = 0; p < o->n && !can[group][q]; p++) {
                     uint32_t there = o->at[q].next[p];
-                    bool crosses = oracle_has(o->at[q].in[from], p) && oracle_has(o->at[there].in[to], p);
+                    bool crosses =
+                        oracle_has(o->at[q].in[from], p) && oracle_has(o->at[there].in[to], p);
                     bool allowed = !crosses || oracle_has(crossers, p);
                     can[group][q] = allowed && can[group & ~(1U << p)][there];
                     changed = changed || can[group][q];
@@ -128,8 +129,8 @@ static void learn_spoilers(const struct oracle *o, enum step_region from, enum s
     }
 }
 
-/* G is group-enabled if every schedule with all of G in it makes |G| different ones cross: that is, if
-   no fewer than |G| crossers are enough for such a schedule. */
+/* G is group-enabled if every schedule with all of G in it makes |G| different ones cross: that is,
+   if no fewer than |G| crossers are enough for such a schedule. */
 static void learn_allocation(struct oracle *o, enum step_region from, enum step_region to)
 {
     static bool spoiled[ORACLE_SETS][ORACLE_STATES];

@@ -1,8 +1,8 @@
 /*
  * An oracle for the checker's tests: decides the same properties on a small explicit graph by the
  * papers' definitions, word by word and with no care for cost (matrices of who reaches whom, all
- * subsets of processes, fixed points by plain repetition). It takes the states, steps and regions from
- * check_explore and shares nothing else with the deciders.
+ * subsets of processes, fixed points by plain repetition). It takes the states, steps and regions
+ * from check_explore and shares nothing else with the deciders.
  *
  * oracle.c knows who is enabled, waiting and allocated; oracle_decide.c the properties;
  * oracle_trace.c whether a reported trace shows what it should.
@@ -19,11 +19,11 @@ enum { ORACLE_STATES = 1024, ORACLE_PROCESSES = 3, ORACLE_SETS = 1 << ORACLE_PRO
 /* Masks have bit i for process i. */
 struct oracle_state {
     uint32_t next[ORACLE_PROCESSES];
-    unsigned in[4];                  /* who is in each region */
-    unsigned c_enabled, r_enabled;   /* 1989 */
-    unsigned t_waiting, e_waiting;   /* 1989 */
-    unsigned cen, ren;               /* 1979: CEn, REn */
-    unsigned waiting;                /* 1979: in T and not in CEn, or in E and not in REn */
+    unsigned in[4];                /* who is in each region */
+    unsigned c_enabled, r_enabled; /* 1989 */
+    unsigned t_waiting, e_waiting; /* 1989 */
+    unsigned cen, ren;             /* 1979: CEn, REn */
+    unsigned waiting;              /* 1979: in T and not in CEn, or in E and not in REn */
     unsigned c_allocation, r_allocation;
     size_t distance; /* steps from the start */
 };
@@ -80,7 +80,8 @@ static inline unsigned oracle_size(unsigned mask)
 
 static inline bool oracle_same_regions(const struct oracle_state *a, const struct oracle_state *b)
 {
-    return a->in[STEP_REMAINDER] == b->in[STEP_REMAINDER] && a->in[STEP_TRYING] == b->in[STEP_TRYING] &&
+    return a->in[STEP_REMAINDER] == b->in[STEP_REMAINDER] &&
+           a->in[STEP_TRYING] == b->in[STEP_TRYING] &&
            a->in[STEP_CRITICAL] == b->in[STEP_CRITICAL] && a->in[STEP_EXIT] == b->in[STEP_EXIT];
 }
 
@@ -92,7 +93,8 @@ static inline bool oracle_enters(const struct oracle *oracle, uint32_t from, uns
 }
 
 /* 1979: does P_i not make progress from one state to the next, having waited before? */
-static inline bool oracle_waits_on(const struct oracle *oracle, unsigned i, uint32_t from, uint32_t to)
+static inline bool oracle_waits_on(const struct oracle *oracle, unsigned i, uint32_t from,
+                                   uint32_t to)
 {
     const struct oracle_state *a = &oracle->at[from];
     const struct oracle_state *b = &oracle->at[to];
@@ -100,7 +102,8 @@ static inline bool oracle_waits_on(const struct oracle *oracle, unsigned i, uint
            oracle_has(a->in[STEP_TRYING], i) == oracle_has(b->in[STEP_TRYING], i);
 }
 
-/* C2's (d): seats that are neither taken nor allocated while somebody in T has none, or E likewise. */
+/* C2's (d): seats that are neither taken nor allocated while somebody in T has none, or E likewise.
+ */
 static inline bool oracle_stands(const struct oracle *oracle, const struct oracle_state *q)
 {
     return (oracle_size(q->in[STEP_TRYING]) > q->c_allocation &&
@@ -116,7 +119,8 @@ static inline bool oracle_hangs(const struct oracle *oracle, const struct oracle
 
 static inline bool oracle_no_progress(const struct oracle_state *a, const struct oracle_state *b)
 {
-    return oracle_same_regions(a, b) && a->t_waiting == b->t_waiting && a->e_waiting == b->e_waiting;
+    return oracle_same_regions(a, b) && a->t_waiting == b->t_waiting &&
+           a->e_waiting == b->e_waiting;
 }
 
 /* C6's l-full, and null exit regions. */

@@ -2,8 +2,8 @@
  * The properties as the papers define them, decided the long way round: see oracle.h.
  *
  * An infinite run of a finite system ends up going round among states that lead to each other; so
- * "there is an infinite run in which exactly S step for ever" becomes "some state lies on a closed walk
- * by steps of S in which all of S step", asked for every S.
+ * "there is an infinite run in which exactly S step for ever" becomes "some state lies on a closed
+ * walk by steps of S in which all of S step", asked for every S.
  */
 #include "check/oracle.h"
 
@@ -45,7 +45,8 @@ static void decide_deadlock(struct oracle *o)
     }
 }
 
-/* Shorten `way` (steps from the start to each state) along the steps allowed, until none gets shorter. */
+/* Shorten `way` (steps from the start to each state) along the steps allowed, until none gets
+ * shorter. */
 static void relax(const struct oracle *o, const struct oracle_steps *steps, size_t *way)
 {
     bool changed = true;
@@ -97,7 +98,8 @@ static void decide_fifo(struct oracle *o)
     }
 }
 
-/* All runs in which exactly `steppers` go on for ever and fewer than k others have stopped outside R. */
+/* All runs in which exactly `steppers` go on for ever and fewer than k others have stopped outside
+ * R. */
 static void decide_live(struct oracle *o, unsigned steppers)
 {
     static struct oracle_steps steps;
@@ -135,7 +137,8 @@ static void decide_stand(struct oracle *o, unsigned steppers)
             const struct oracle_state *a = &o->at[s];
             const struct oracle_state *b = &o->at[a->next[p]];
             steps.may[s][p] = oracle_has(steppers, p) && oracle_same_regions(a, b) &&
-                              a->c_allocation == b->c_allocation && a->r_allocation == b->r_allocation;
+                              a->c_allocation == b->c_allocation &&
+                              a->r_allocation == b->r_allocation;
         }
     }
     oracle_close(o, &steps);
@@ -158,7 +161,8 @@ static void decide_c2(struct oracle *o)
     o->holds[STEP_C2] = o->robust == CHECK_UNBOUNDED || o->robust >= (int64_t)o->r;
 }
 
-/* States that a wait can be in after so many cycles of the other; [1]: the other has been in R since. */
+/* States that a wait can be in after so many cycles of the other; [1]: the other has been in R
+ * since. */
 struct layer {
     bool in[ORACLE_STATES][2];
 };
@@ -198,7 +202,8 @@ static int64_t most_cycles(const struct oracle *o, unsigned i, unsigned j)
     int64_t cycles = 0;
     memset(layers, 0, sizeof layers);
     for (uint32_t s = 0; s < o->states; s++) {
-        layers[0].in[s][oracle_has(o->at[s].in[STEP_REMAINDER], j)] = oracle_has(o->at[s].waiting, i);
+        layers[0].in[s][oracle_has(o->at[s].in[STEP_REMAINDER], j)] =
+            oracle_has(o->at[s].waiting, i);
     }
     while (fill_layer(o, i, j, &layers[cycles % 2], &layers[(cycles + 1) % 2])) {
         if (++cycles > (int64_t)o->states) {
@@ -221,7 +226,8 @@ static void decide_waiting(struct oracle *o)
                  : cycles > *bound                                      ? cycles
                                                                         : *bound;
         for (uint32_t s = 0; s < o->states; s++) {
-            bool begins = oracle_has(o->at[s].waiting, i) && oracle_has(o->at[s].in[STEP_REMAINDER], j);
+            bool begins =
+                oracle_has(o->at[s].waiting, i) && oracle_has(o->at[s].in[STEP_REMAINDER], j);
             way[s] = begins ? o->at[s].distance : ORACLE_NEVER;
             for (unsigned p = 0; p < o->n; p++) {
                 waiting.may[s][p] = oracle_waits_on(o, i, s, o->at[s].next[p]);
@@ -245,33 +251,50 @@ static void decide_c6(struct oracle *o)
     }
 }
 
-/* Count on from every state in which i T-waits and every set of the fresh, by ever longer runs. */
-static int64_t most_overtakings(const struct oracle *o, unsigned i)
+/* How many overtakings of i are known to follow from each state with each set of the fresh. */
+struct counts {
+    int64_t most[ORACLE_STATES][ORACLE_SETS];
+};
+
+/* Look one step further from a state in which i T-waits; true if a count rises. */
+static bool count_further(const struct oracle *o, unsigned i, uint32_t s, unsigned fresh,
+                          struct counts *counts)
 {
-    static int64_t most[ORACLE_STATES][ORACLE_SETS];
-    int64_t best = 0;
-    bool changed = true;
-    memset(most, 0, sizeof most);
-    while (changed && best <= (int64_t)o->states * o->n) {
-        changed = false;
-        for (uint32_t node = 0; node < o->states * (ORACLE_SETS * o->n); node++) {
-            uint32_t s = node / (ORACLE_SETS * o->n);
-            unsigned fresh = node / o->n % ORACLE_SETS;
-            uint32_t to = o->at[s].next[node % o->n];
-            if (!oracle_has(o->at[s].t_waiting & o->at[to].t_waiting, i)) {
-                continue;
-            }
-            unsigned becoming = o->at[to].c_enabled & ~o->at[s].c_enabled;
-            unsigned then = (fresh & ~becoming) | o->at[to].in[STEP_REMAINDER];
-            int64_t count = oracle_size(becoming & fresh) + most[to][then];
-            changed = changed || count > most[s][fresh];
-            most[s][fresh] = count > most[s][fresh] ? count : most[s][fresh];
-            if (fresh == o->at[s].in[STEP_REMAINDER] && count > best) {
-                best = count;
-            }
+    const struct oracle_state *q = &o->at[s];
+    int64_t before = counts->most[s][fresh];
+    for (unsigned p = 0; p < o->n; p++) {
+        const struct oracle_state *then = &o->at[q->next[p]];
+        unsigned becoming = then->c_enabled & ~q->c_enabled;
+        unsigned still_fresh = (fresh & ~becoming) | then->in[STEP_REMAINDER];
+        int64_t count = oracle_size(becoming & fresh) + counts->most[q->next[p]][still_fresh];
+        if (oracle_has(then->t_waiting, i) && count > counts->most[s][fresh]) {
+            counts->most[s][fresh] = count;
         }
     }
-    return best <= (int64_t)o->states * o->n ? best : CHECK_UNBOUNDED;
+    return counts->most[s][fresh] > before;
+}
+
+/* Ever longer runs, until longer ones count no more, or more than a run without a loop ever could.
+ */
+static int64_t most_overtakings(const struct oracle *o, unsigned i)
+{
+    static struct counts counts;
+    int64_t limit = (int64_t)o->states * o->n;
+    int64_t best = 0;
+    bool changed = true;
+    memset(&counts, 0, sizeof counts);
+    while (changed && best <= limit) {
+        changed = false;
+        for (uint32_t s = 0; s < o->states; s++) {
+            for (unsigned fresh = 0; fresh < 1U << o->n && oracle_has(o->at[s].t_waiting, i);
+                 fresh++) {
+                changed = count_further(o, i, s, fresh, &counts) || changed;
+            }
+            int64_t here = counts.most[s][o->at[s].in[STEP_REMAINDER]];
+            best = here > best ? here : best;
+        }
+    }
+    return best <= limit ? best : CHECK_UNBOUNDED;
 }
 
 static void decide_overtakings(struct oracle *o)

@@ -42,7 +42,8 @@ static const struct oracle_state *state_at(const struct replay *r, size_t at)
     return &r->oracle->at[r->way[at]];
 }
 
-/* FIFO: somebody waits from some place to the end, another begins in R (C) there and ends enabled. */
+/* FIFO: somebody waits from some place to the end, another begins in R (C) there and ends enabled.
+ */
 static bool shows_overtaking(const struct replay *r)
 {
     const struct oracle_state *last = state_at(r, r->end);
@@ -62,7 +63,8 @@ static bool shows_overtaking(const struct replay *r)
     return false;
 }
 
-/* C5': the last step takes somebody into C who was in R while another waited, who waits until then. */
+/* C5': the last step takes somebody into C who was in R while another waited, who waits until then.
+ */
 static bool shows_cycle(const struct replay *r)
 {
     const struct check_schedule *trace = &r->result->trace;
@@ -124,7 +126,7 @@ static bool shows_stand(const struct replay *r)
     return stopped_rightly(r, home->in[STEP_TRYING] | home->in[STEP_EXIT], r->oracle->r);
 }
 
-/* Somebody steps and stays in T all along (`enters` false), or nobody enters C and somebody tries. */
+/* Somebody steps and stays in T all along; where `progress` is meant nobody enters C meanwhile. */
 static bool shows_lockout(const struct replay *r, bool progress, unsigned fewer_than)
 {
     const struct oracle_state *home = state_at(r, r->end);
@@ -152,7 +154,8 @@ static bool shows_unbounded_waiting(const struct replay *r)
                 waiting &= ~(1U << i);
             }
         }
-        entered = entered || oracle_enters(r->oracle, r->way[at], r->result->loop.steps[at - r->end]);
+        entered =
+            entered || oracle_enters(r->oracle, r->way[at], r->result->loop.steps[at - r->end]);
     }
     return waiting != 0 && entered;
 }

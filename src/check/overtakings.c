@@ -49,9 +49,14 @@ static void visit(void *context, const struct check_component *component)
             uint32_t to = check_edge(graph, component->states[s], i);
             if (check_component_has(component, to) &&
                 newly_enabled(c, component->states[s], to) != 0) {
+                uint32_t before = c->witness.state;
                 c->unbounded = true;
-                if (check_witness_offer(&c->witness, component, c->waiter, 1U << i, 0) != 0) {
+                if (check_witness_offer(&c->witness, component, c->waiter, 0, 0) != 0) {
                     c->error = -ENOMEM;
+                }
+                if (c->witness.state != before) {
+                    c->witness.edge_from = component->states[s];
+                    c->witness.edge_process = i;
                 }
                 return;
             }
@@ -95,9 +100,9 @@ static int push(struct counting *c, struct place **way, size_t *capacity, size_t
 }
 
 /*
- * Count from one pair on, depth first without recursion. Steps that count never lie on a cycle (that
- * was looked at before), so a pair that is still being counted adds nothing along the way back to it;
- * running to a fixed point makes that exact for the pairs of one component.
+ * Count from one pair on, depth first without recursion. Steps that count never lie on a cycle
+ * (that was looked at before), so a pair that is still being counted adds nothing along the way
+ * back to it; running to a fixed point makes that exact for the pairs of one component.
  */
 static int count_from(struct counting *c, uint32_t state, unsigned fresh, bool *changed)
 {
@@ -156,9 +161,10 @@ static void settle(struct counting *c)
             unsigned fresh = (unsigned)pair & ((1U << n) - 1);
             for (unsigned i = 0; i < n; i++) {
                 uint32_t to = check_edge(graph, state, i);
-                int there = waits(c, to) ? c->most[pair_of(c, to, fresh_after(c, state, fresh, to))] : -1;
-                int count = there < 0 ? 0
-                                      : there + __builtin_popcount(newly_enabled(c, state, to) & fresh);
+                int there =
+                    waits(c, to) ? c->most[pair_of(c, to, fresh_after(c, state, fresh, to))] : -1;
+                int count =
+                    there < 0 ? 0 : there + __builtin_popcount(newly_enabled(c, state, to) & fresh);
                 if (count > c->most[pair]) {
                     c->most[pair] = (int16_t)count;
                     changed = true;
@@ -215,8 +221,9 @@ int check_decide_overtakings(struct check_graph *graph, const struct check_enabl
         result->bound = CHECK_UNBOUNDED;
         error = check_schedule_to(graph, c.witness.state, &result->trace);
         if (error == 0) {
-            error = check_schedule_loop(&all, &c.witness.part, c.witness.state, c.witness.steppers,
-                                        &result->loop);
+            error =
+                check_schedule_loop_via(&all, &c.witness.part, c.witness.state, c.witness.edge_from,
+                                        c.witness.edge_process, &result->loop);
         }
     } else if (((uint64_t)check_states(graph) << graph->system->n) > MOST_PAIRS) {
         result->verdict = CHECK_NOT_CHECKED;

@@ -31,20 +31,23 @@ static void *worker(void *argument)
     }
 }
 
+unsigned check_parallel_threads(unsigned threads, unsigned parts)
+{
+    if (threads == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = processors < 1 ? 1 : (unsigned)processors;
+    }
+    return threads < parts ? threads : parts;
+}
+
 int check_parallel(unsigned threads, unsigned parts, check_task *task, void *context)
 {
     struct work work = {.task = task, .context = context, .parts = parts};
     pthread_t helpers[MOST_THREADS];
     unsigned started = 0;
-    if (threads == 0) {
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = processors < 1 ? 1 : (unsigned)processors;
-    }
-    if (threads > parts) {
-        threads = parts;
-    }
+    threads = check_parallel_threads(threads, parts);
     /* One that cannot be started is one fewer: this thread works too. */
-    while (started + 1 < threads && started < MOST_THREADS &&
+    while (started + 1 < threads && started < MOST_THREADS - 1 &&
            pthread_create(&helpers[started], NULL, worker, &work) == 0) {
         started++;
     }

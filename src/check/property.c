@@ -1,6 +1,8 @@
 /* All properties, in order: see property.h. Exclusion, C1 and C6 are decided here. */
 #include "check/property.h"
 
+#include "check/parallel.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -37,9 +39,10 @@ static bool k_full_1979(const struct check_enabled *enabled, uint32_t state)
     unsigned k = graph->system->k;
     unsigned critical = (unsigned)__builtin_popcount(check_in_region(graph, state, STEP_CRITICAL));
     unsigned trying = (unsigned)__builtin_popcount(check_in_region(graph, state, STEP_TRYING));
-    unsigned entering = check_in_region(graph, state, STEP_TRYING) |
-                        check_in_region(graph, state, STEP_REMAINDER);
-    unsigned able = (unsigned)__builtin_popcount(entering & ~(unsigned)enabled->not_enabled_1979[state]);
+    unsigned entering =
+        check_in_region(graph, state, STEP_TRYING) | check_in_region(graph, state, STEP_REMAINDER);
+    unsigned able =
+        (unsigned)__builtin_popcount(entering & ~(unsigned)enabled->not_enabled_1979[state]);
     unsigned room = k > critical ? k - critical : 0;
     return able == (room < trying ? room : trying);
 }
@@ -97,11 +100,17 @@ static int decide_with_edges(struct check_graph *graph, struct check_report *rep
     return error;
 }
 
-/* What deciding costs for each state beyond exploring: see scc.c and enabled.h. */
+/*
+ * What deciding costs for each state beyond exploring. For each thread: marks, stack and frames of
+ * scc.c, grown by halves (30 bytes), and the counts of waiting.c (n bytes); once: the masks of
+ * enabled.h and the sets and queues of the rest (24 bytes). Marks are 31 bits.
+ */
 static bool analysis_fits(const struct check_graph *graph)
 {
-    size_t each = 24 * (size_t)(graph->options.threads == 0 ? 2 : graph->options.threads) + 16;
-    return graph->budget.used + each * check_states(graph) <= graph->budget.limit;
+    size_t threads = check_parallel_threads(graph->options.threads, graph->system->n);
+    size_t each = threads * (30 + graph->system->n) + 24;
+    return graph->budget.used + each * check_states(graph) <= graph->budget.limit &&
+           check_states(graph) < 1U << 31;
 }
 
 int check_decide(struct check_graph *graph, struct check_report *report)

@@ -18,8 +18,8 @@ struct check_result {
     struct check_schedule loop;  /* then this for ever, where the violation is an infinite run */
     unsigned stopped;            /* processes that must stop after `trace` for it, as a mask */
     bool has_bound;
-    int64_t bound;   /* C4': cycles of one other; overtakings: by all others; or CHECK_UNBOUNDED */
-    int64_t robust;  /* C2: holds for robustness up to this one, or CHECK_UNBOUNDED: for every one */
+    int64_t bound;  /* C4': cycles of one other; overtakings: by all others; or CHECK_UNBOUNDED */
+    int64_t robust; /* C2: holds for robustness up to this one, or CHECK_UNBOUNDED: for every one */
     const char *why; /* for CHECK_NOT_CHECKED */
 };
 

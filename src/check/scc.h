@@ -1,8 +1,8 @@
 /*
  * Strongly connected components of a part of the state graph, each handed over when it is complete.
  *
- * A component is handed over after every component that can be reached from it: so a visitor can pass
- * facts backwards along the edges ("something bad can be reached from here") as it goes.
+ * A component is handed over after every component that can be reached from it: so a visitor can
+ * pass facts backwards along the edges ("something bad can be reached from here") as it goes.
  */
 #ifndef USHER_CHECK_SCC_H
 #define USHER_CHECK_SCC_H
@@ -26,8 +26,7 @@ static inline bool check_view_node(const struct check_view *view, uint32_t state
 static inline bool check_view_edge(const struct check_view *view, uint32_t from, unsigned process,
                                    uint32_t to)
 {
-    return check_view_node(view, to) &&
-           (view->edge == NULL || view->edge(view, from, process, to));
+    return check_view_node(view, to) && (view->edge == NULL || view->edge(view, from, process, to));
 }
 
 struct check_component {

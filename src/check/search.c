@@ -138,8 +138,8 @@ int check_search_run(const struct check_search *search, uint32_t from, bool at_l
 struct walk {
     const struct check_view *view;
     const struct check_bits *part;
-    unsigned wanted;  /* processes one of which should have a step inside */
-    uint32_t home;    /* or, if none is wanted, the state to come back to */
+    unsigned wanted; /* processes one of which should have a step inside */
+    uint32_t home;   /* or, if none is wanted, the state to come back to */
 };
 
 static uint32_t walk_next(void *context, uint32_t node, unsigned process)
@@ -167,12 +167,29 @@ static bool walk_goal(void *context, uint32_t node)
     return walk->wanted != 0 ? (steps_here(walk, node) & walk->wanted) != 0 : node == walk->home;
 }
 
-int check_schedule_loop(const struct check_view *view, const struct check_bits *part, uint32_t state,
-                        unsigned steppers, struct check_schedule *schedule)
+int check_schedule_loop_via(const struct check_view *view, const struct check_bits *part,
+                            uint32_t state, uint32_t via, unsigned process,
+                            struct check_schedule *schedule)
+{
+    struct walk walk = {view, part, 0, via};
+    struct check_search search = {&walk, check_states(view->graph), view->graph->system->n,
+                                  walk_next, walk_goal};
+    uint32_t at;
+    int error = check_search_run(&search, state, false, schedule, &at);
+    if (error == 0) {
+        error = check_schedule_add(schedule, process);
+        at = walk_next(&walk, via, process);
+        walk.home = state;
+    }
+    return error != 0 ? error : check_search_run(&search, at, false, schedule, &at);
+}
+
+int check_schedule_loop(const struct check_view *view, const struct check_bits *part,
+                        uint32_t state, unsigned steppers, struct check_schedule *schedule)
 {
     struct walk walk = {view, part, steppers, state};
-    struct check_search search = {&walk, check_states(view->graph), view->graph->system->n, walk_next,
-                                  walk_goal};
+    struct check_search search = {&walk, check_states(view->graph), view->graph->system->n,
+                                  walk_next, walk_goal};
     uint32_t at = state;
     int error = 0;
     while (error == 0 && walk.wanted != 0) {

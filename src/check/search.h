@@ -1,6 +1,6 @@
 /*
- * Shortest ways: schedules (lists of processes) to a state, around a loop, or through any graph given
- * by its steps.
+ * Shortest ways: schedules (lists of processes) to a state, around a loop, or through any graph
+ * given by its steps.
  */
 #ifndef USHER_CHECK_SEARCH_H
 #define USHER_CHECK_SEARCH_H
@@ -46,7 +46,12 @@ int check_search_run(const struct check_search *search, uint32_t from, bool at_l
  * Append a closed walk from `state` to itself through the states of `part` by steps of the view, in
  * which every process of `steppers` takes a step. The states must be strongly connected.
  */
-int check_schedule_loop(const struct check_view *view, const struct check_bits *part, uint32_t state,
-                        unsigned steppers, struct check_schedule *schedule);
+int check_schedule_loop(const struct check_view *view, const struct check_bits *part,
+                        uint32_t state, unsigned steppers, struct check_schedule *schedule);
+
+/* The same, through the one step of `process` from `via`. */
+int check_schedule_loop_via(const struct check_view *view, const struct check_bits *part,
+                            uint32_t state, uint32_t via, unsigned process,
+                            struct check_schedule *schedule);
 
 #endif

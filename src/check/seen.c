@@ -35,8 +35,8 @@ static void parts_free(struct check_budget *budget, struct check_parts *parts)
 static uint32_t *parts_slot(const struct check_parts *parts, const void *value)
 {
     uint32_t at = (uint32_t)hash_bytes(value, parts->bytes) & parts->slot_mask;
-    while (parts->slots[at] != 0 &&
-           memcmp(parts->values + (parts->slots[at] - 1) * parts->bytes, value, parts->bytes) != 0) {
+    while (parts->slots[at] != 0 && memcmp(parts->values + (parts->slots[at] - 1) * parts->bytes,
+                                           value, parts->bytes) != 0) {
         at = (at + 1) & parts->slot_mask;
     }
     return &parts->slots[at];

@@ -91,7 +91,8 @@ static inline uint32_t check_seen_part(const struct check_seen *seen, const uint
     return (uint32_t)(key[f.word] >> f.shift & ((1ULL << f.bits) - 1));
 }
 
-static inline bool check_seen_same(const struct check_seen *seen, const uint64_t *a, const uint64_t *b)
+static inline bool check_seen_same(const struct check_seen *seen, const uint64_t *a,
+                                   const uint64_t *b)
 {
     for (unsigned i = 0; i < seen->key_words; i++) {
         if (a[i] != b[i]) {

@@ -33,7 +33,8 @@ static void regions_of(struct check_instance *instance, char *out)
     out[n] = '\0';
 }
 
-static void write_steps(FILE *file, struct check_instance *instance, const struct check_schedule *schedule)
+static void write_steps(FILE *file, struct check_instance *instance,
+                        const struct check_schedule *schedule)
 {
     for (size_t i = 0; i < schedule->length; i++) {
         struct step_access access;
@@ -54,8 +55,8 @@ int check_trace_write(FILE *file, const struct step_system *system, const char *
         return -ENOMEM;
     }
     check_instance_init(instance, system);
-    (void)fprintf(file, "usher-trace 1\nalgorithm %s\nn %u\nk %u\n", system->machine->name, system->n,
-                  system->k);
+    (void)fprintf(file, "usher-trace 1\nalgorithm %s\nn %u\nk %u\n", system->machine->name,
+                  system->n, system->k);
     if (system->robustness != system->k) {
         (void)fprintf(file, "r %u\n", system->robustness);
     }
@@ -108,10 +109,10 @@ static int read_stopped(struct reader *r, const char *text)
     while (*text != '\0') {
         char *end;
         unsigned process = number(text, r->trace->n, &end);
-        if (process == 0 || process > 32) {
+        if (process == 0) {
             return refuse(r, "after \"stopped\" come process numbers from 1 to n");
         }
-        r->trace->stopped |= 1U << (process - 1);
+        r->trace->stopped |= 1ULL << (process - 1);
         text = end;
     }
     return 0;
@@ -150,7 +151,8 @@ static int read_size(struct reader *r, const char *text, unsigned long most, uns
 {
     char *end;
     *value = number(text, most, &end);
-    return *value == 0 || *end != '\0' ? refuse(r, "not a number from 1 to %lu: %s", most, text) : 0;
+    return *value == 0 || *end != '\0' ? refuse(r, "not a number from 1 to %lu: %s", most, text)
+                                       : 0;
 }
 
 static int read_name(struct reader *r, const char *text, char *out)
@@ -163,37 +165,50 @@ static int read_name(struct reader *r, const char *text, char *out)
     return 0;
 }
 
+static int read_property(struct reader *r, const char *text)
+{
+    bool known = strcmp(text, "schedule") == 0;
+    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+        known = known || strcmp(text, step_property_name((enum step_property)p)) == 0;
+    }
+    return known ? read_name(r, text, r->trace->property)
+                 : refuse(r, "no such property: %.40s", text);
+}
+
 static int read_line(struct reader *r, char *text)
 {
     struct check_trace *trace = r->trace;
     if (r->line == 1) {
-        return strcmp(text, "usher-trace 1") == 0 ? 0 : refuse(r, "not a trace (\"usher-trace 1\")");
+        return strcmp(text, "usher-trace 1") == 0 ? 0
+                                                  : refuse(r, "not a trace (\"usher-trace 1\")");
     }
     if (r->ended) {
         return refuse(r, "nothing may follow \"end\"");
     }
-    if (strncmp(text, "algorithm ", 10) == 0) {
+    bool header = trace->property[0] == '\0'; /* the property is its last line */
+    if (header && strncmp(text, "algorithm ", 10) == 0) {
         return read_name(r, text + 10, trace->algorithm);
     }
-    if (strncmp(text, "property ", 9) == 0) {
-        return read_name(r, text + 9, trace->property);
-    }
-    if (strncmp(text, "n ", 2) == 0) {
+    if (header && strncmp(text, "n ", 2) == 0) {
         return read_size(r, text + 2, STEP_MAX_PROCESSES, &trace->n);
     }
-    if (strncmp(text, "k ", 2) == 0) {
+    if (header && strncmp(text, "k ", 2) == 0) {
         return read_size(r, text + 2, UINT32_MAX, &trace->k);
     }
-    if (strncmp(text, "r ", 2) == 0) {
+    if (header && strncmp(text, "r ", 2) == 0) {
         return read_size(r, text + 2, UINT32_MAX, &trace->robustness);
     }
-    if (trace->n == 0 || trace->k == 0 || trace->algorithm[0] == '\0' || trace->property[0] == '\0') {
-        return refuse(r, "algorithm, n, k and property must come before the steps");
+    bool sized = trace->n != 0 && trace->k != 0 && trace->algorithm[0] != '\0';
+    if (header && sized && strncmp(text, "property ", 9) == 0) {
+        return read_property(r, text + 9);
+    }
+    if (header) {
+        return refuse(r, "algorithm, n, k and then property must come before the steps");
     }
     if (strncmp(text, "stopped ", 8) == 0) {
         return read_stopped(r, text + 8);
     }
-    if (strcmp(text, "loop") == 0) {
+    if (strcmp(text, "loop") == 0 && trace->loop_at == SIZE_MAX) {
         trace->loop_at = trace->count;
         return 0;
     }
@@ -239,8 +254,8 @@ void check_trace_free(struct check_trace *trace)
 }
 
 /* Compare one step with the file. */
-static int replay_step(struct check_instance *instance, const struct check_trace *trace, size_t index,
-                       char why[CHECK_TRACE_WHY])
+static int replay_step(struct check_instance *instance, const struct check_trace *trace,
+                       size_t index, char why[CHECK_TRACE_WHY])
 {
     const struct check_trace_step *step = &trace->steps[index];
     struct step_access access;
@@ -255,13 +270,14 @@ static int replay_step(struct check_instance *instance, const struct check_trace
     describe(instance->system, &access, text, sizeof text);
     regions_of(instance, regions);
     if (strcmp(text, step->access) != 0) {
-        (void)snprintf(why, CHECK_TRACE_WHY, "step %zu: the trace says \"%.90s\", the code does \"%.90s\"",
-                       index + 1, step->access, text);
+        (void)snprintf(why, CHECK_TRACE_WHY,
+                       "step %zu: the trace says \"%.90s\", the code does \"%.90s\"", index + 1,
+                       step->access, text);
         return -EINVAL;
     }
     if (strcmp(regions, step->regions) != 0) {
-        (void)snprintf(why, CHECK_TRACE_WHY, "step %zu: the trace leads to %s, the code to %s", index + 1,
-                       step->regions, regions);
+        (void)snprintf(why, CHECK_TRACE_WHY, "step %zu: the trace leads to %s, the code to %s",
+                       index + 1, step->regions, regions);
         return -EINVAL;
     }
     return 0;
@@ -292,7 +308,8 @@ int check_trace_replay(const struct check_trace *trace, const struct step_system
     }
     bool crowded = strcmp(trace->property, "exclusion") == 0 || strcmp(trace->property, "C1") == 0;
     if (error == 0 && crowded && check_instance_critical(instance) <= system->k) {
-        (void)snprintf(why, CHECK_TRACE_WHY, "no more than k are in C at the end: exclusion holds here");
+        (void)snprintf(why, CHECK_TRACE_WHY,
+                       "no more than k are in C at the end: exclusion holds here");
         error = -EINVAL;
     }
     if (error == -ENOMEM) {

@@ -32,8 +32,8 @@ struct check_trace {
     char algorithm[CHECK_TRACE_NAME];
     char property[CHECK_TRACE_NAME]; /* "schedule" if it shows no violation */
     unsigned n, k, robustness;
-    unsigned stopped;    /* mask */
-    size_t loop_at;      /* index of the first step of the loop; `count` if there is none */
+    uint64_t stopped; /* mask */
+    size_t loop_at;   /* index of the first step of the loop; `count` if there is none */
     struct check_trace_step *steps;
     size_t count, capacity;
 };
@@ -47,9 +47,10 @@ int check_trace_read(FILE *file, struct check_trace *trace, char why[CHECK_TRACE
 void check_trace_free(struct check_trace *trace);
 
 /*
- * Execute a trace against today's code: every step must access the same and lead to the same regions;
- * at the end of a loop the state must be the one at its beginning; more than k must be in C at the
- * end of a trace of "exclusion" or "C1". 0, or -EINVAL with the first difference in `why`.
+ * Execute a trace against today's code: every step must access the same and lead to the same
+ * regions; at the end of a loop the state must be the one at its beginning; more than k must be in
+ * C at the end of a trace of "exclusion" or "C1". (Whether the same behaviour still violates one of
+ * the other properties is for check to decide.) 0, or -EINVAL with the first difference in `why`.
  */
 int check_trace_replay(const struct check_trace *trace, const struct step_system *system,
                        char why[CHECK_TRACE_WHY]);

@@ -3,8 +3,8 @@
  * enabled. Bounded: C4', with the largest number over all i and j. Never: C5', FIFO enabling.
  *
  * A cycle of j is counted at the step that takes j into C, if i was still waiting before that step.
- * While i waits: if j enters C inside a strongly connected component, it does so for ever and there is
- * no bound; else the longest way through the components gives it.
+ * While i waits: if j enters C inside a strongly connected component, it does so for ever and there
+ * is no bound; else the longest way through the components gives it.
  */
 #include "check/parallel.h"
 #include "check/property.h"
@@ -15,13 +15,15 @@
 struct waiting {
     const struct check_enabled *enabled;
     unsigned waiter;
-    unsigned other;  /* for the trace */
-    uint8_t *best;   /* n of each state: how often each other can yet enter C; saturated */
-    uint64_t tested; /* states in which the waiter waits and somebody is in R */
+    unsigned other;      /* for the trace */
+    uint8_t *best;       /* n of each state: how often each other can yet enter C; saturated */
+    uint64_t tested;     /* states in which the waiter waits and somebody is in R */
     unsigned overtakers; /* who enters C even once after having been in R */
     unsigned most;
     bool unbounded;
     struct check_witness witness; /* a component in which another enters C */
+    uint32_t edge_from;           /* a step by which it does, in the component looked at */
+    unsigned edge_process;
     int error;
 };
 
@@ -50,7 +52,7 @@ static bool enters(const struct check_graph *graph, uint32_t from, unsigned proc
 }
 
 /* What one step adds to `best` of its component; entries inside the component go to *inside. */
-static void count_step(const struct waiting *w, const struct check_component *component, uint32_t from,
+static void count_step(struct waiting *w, const struct check_component *component, uint32_t from,
                        unsigned process, uint8_t *best, unsigned *inside)
 {
     const struct check_graph *graph = component->view->graph;
@@ -62,7 +64,11 @@ static void count_step(const struct waiting *w, const struct check_component *co
         return;
     }
     if (check_component_has(component, to)) {
-        *inside |= counts << process;
+        if (counts) {
+            *inside |= 1U << process;
+            w->edge_from = from;
+            w->edge_process = process;
+        }
         return;
     }
     for (unsigned j = 0; j < n; j++) {
@@ -85,11 +91,15 @@ static void visit(void *context, const struct check_component *component)
         }
     }
     if (inside != 0) {
-        unsigned other = (unsigned)__builtin_ctz(inside);
+        uint32_t before = w->witness.state;
         w->unbounded = true;
         w->overtakers |= inside;
-        if (check_witness_offer(&w->witness, component, w->waiter, 1U << other, 0) != 0) {
+        if (check_witness_offer(&w->witness, component, w->waiter, 0, 0) != 0) {
             w->error = -ENOMEM;
+        }
+        if (w->witness.state != before) {
+            w->witness.edge_from = w->edge_from;
+            w->witness.edge_process = w->edge_process;
         }
     }
     for (uint32_t s = 0; s < component->count; s++) {
@@ -106,8 +116,8 @@ static uint32_t done_node(const struct waiting *w)
 
 static uint32_t pair_node(const struct waiting *w, uint32_t state, bool begun)
 {
-    bool begins = waits(w, state) &&
-                  check_region(w->enabled->graph, state, w->other) == STEP_REMAINDER;
+    bool begins =
+        waits(w, state) && check_region(w->enabled->graph, state, w->other) == STEP_REMAINDER;
     return 2 * state + (begun || begins);
 }
 
@@ -176,9 +186,10 @@ static int trace_unbounded(struct check_graph *graph, const struct check_witness
 {
     struct check_view all = {.graph = graph};
     int error = check_schedule_to(graph, witness->state, &result->trace);
-    return error != 0 ? error
-                      : check_schedule_loop(&all, &witness->part, witness->state, witness->steppers,
-                                            &result->loop);
+    return error != 0
+               ? error
+               : check_schedule_loop_via(&all, &witness->part, witness->state, witness->edge_from,
+                                         witness->edge_process, &result->loop);
 }
 
 /* Add what was found while one process waited. */
@@ -208,8 +219,8 @@ int check_decide_waiting(struct check_graph *graph, const struct check_enabled *
     const struct check_witness *first = NULL;
     unsigned n = graph->system->n;
     for (unsigned i = 0; i < n; i++) {
-        waiting[i] = (struct waiting){
-            .enabled = enabled, .waiter = i, .witness = {.state = CHECK_NO_STATE}};
+        waiting[i] =
+            (struct waiting){.enabled = enabled, .waiter = i, .witness = {.state = CHECK_NO_STATE}};
     }
     int error = check_parallel(graph->options.threads, n, decide_waiter, waiting);
     fifo->verdict = CHECK_HOLDS;

@@ -20,10 +20,11 @@ static json_t *document(const struct step_system *system, const struct check_gra
     }
     return json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:o, s:b, s:f, s:o, s:o}", "algorithm",
                      system->machine->name, "n", (int)system->n, "k", (int)system->k, "r",
-                     (int)system->robustness, "states", (json_int_t)check_states(graph), "transitions",
-                     (json_int_t)graph->transitions, "values",
-                     system->machine->unbounded ? json_null()
-                                                : json_integer((json_int_t)graph->seen.shared.count),
+                     (int)system->robustness, "states", (json_int_t)check_states(graph),
+                     "transitions", (json_int_t)graph->transitions, "values",
+                     system->machine->unbounded
+                         ? json_null()
+                         : json_integer((json_int_t)graph->seen.shared.count),
                      "complete", graph->complete, "seconds", graph->seconds, "claims", claims,
                      "properties", properties);
 }
@@ -78,15 +79,17 @@ static void show(const struct step_system *system, const struct check_graph *gra
     (void)printf("%.2f s, %.0f bytes a state\n\n", graph->seconds,
                  (double)graph->budget.most / check_states(graph));
     if (!graph->complete) {
-        (void)printf("Not complete: the memory limit of %.0f MiB was reached (--memory raises it).\n\n",
-                     (double)graph->budget.limit / (1 << 20));
+        (void)printf(
+            "Not complete: the memory limit of %.1f MiB was reached (--memory raises it).\n\n",
+            (double)graph->budget.limit / (1 << 20));
     }
     (void)printf("  %-12s %-9s %s\n", "property", "promised", "found");
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         const struct check_result *result = &report->results[p];
         (void)printf("  %-12s %-9s %-11s", step_property_name((enum step_property)p),
                      system->claims >> p & 1 ? "yes" : "-",
-                     result->verdict == CHECK_VIOLATED ? "VIOLATED" : lab_verdict_name(result->verdict));
+                     result->verdict == CHECK_VIOLATED ? "VIOLATED"
+                                                       : lab_verdict_name(result->verdict));
         show_details(result, (enum step_property)p);
         (void)putchar('\n');
     }
@@ -114,11 +117,14 @@ static int write_trace(const struct lab_options *options, const struct step_syst
 {
     int p = pick(options, system, report);
     if (p < 0) {
-        return lab_fail(LAB_OK, "nothing is violated, so no trace is written to %s", options->trace_file);
+        return lab_fail(LAB_OK, "%s is not violated, so no trace is written to %s",
+                        options->property == NULL ? "any property" : options->property,
+                        options->trace_file);
     }
     FILE *file = fopen(options->trace_file, "w");
     if (file == NULL) {
-        return lab_fail(LAB_CANNOT_CREATE, "cannot write %s: %s", options->trace_file, strerror(errno));
+        return lab_fail(LAB_CANNOT_CREATE, "cannot write %s: %s", options->trace_file,
+                        strerror(errno));
     }
     int error = check_trace_write(file, system, step_property_name((enum step_property)p),
                                   &report->results[p]);
@@ -138,8 +144,9 @@ static int verdict(const struct step_system *system, const struct check_graph *g
         }
     }
     if (!graph->complete) {
-        return lab_fail(LAB_OS, "%s: the exploration did not fit %.0f MiB (%u states); raise --memory "
-                                "or take a smaller n or k",
+        return lab_fail(LAB_OS,
+                        "%s: the exploration did not fit %.1f MiB (%u states); raise --memory "
+                        "or take a smaller n or k",
                         system->machine->name, (double)graph->budget.limit / (1 << 20),
                         check_states(graph));
     }
@@ -184,8 +191,9 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_check = {
     .name = "check",
-    .usage = "check ALGORITHM -n N -k K [-r R] [--trace FILE [--property NAME]] [--only exclusion]\n"
-             "       [--memory SIZE] [--threads T] [--json]",
+    .usage =
+        "check ALGORITHM -n N -k K [-r R] [--trace FILE [--property NAME]] [--only exclusion]\n"
+        "       [--memory SIZE] [--threads T] [--json]",
     .help = "Explore every interleaving of N processes with K seats and decide each property:\n"
             "holds, violated (with a shortest schedule that shows it), or not checked.\n"
             "Schedules are process numbers from 1, in the order in which they take steps.\n"
@@ -193,6 +201,7 @@ const struct lab_command lab_check = {
             "  -r R           robustness for C2: fewer than R failures (default K)\n"
             "  --trace FILE   write the first violation as a trace, for replay and draw;\n"
             "                 --property NAME chooses which\n"
+            "  --threads T    threads for the analysis (default: one a processor)\n"
             "  --only exclusion   decide nothing else: faster, and less memory for each state\n"
             "  --memory SIZE  stop with a message at this size (default: 3/4 of what is free)\n"
             "\n"

@@ -20,7 +20,8 @@ static int run(const struct lab_options *options)
     bool to_stdout = strcmp(options->output, "-") == 0;
     FILE *file = to_stdout ? stdout : fopen(options->output, "w");
     if (file == NULL) {
-        status = lab_fail(LAB_CANNOT_CREATE, "cannot write %s: %s", options->output, strerror(errno));
+        status =
+            lab_fail(LAB_CANNOT_CREATE, "cannot write %s: %s", options->output, strerror(errno));
     } else {
         lab_draw_svg(file, &trace);
         if (ferror(file) || (!to_stdout && fclose(file) != 0)) {

@@ -17,13 +17,14 @@ static int compare(const struct lab_options *options, struct check_graph *a, str
     int status = equality.equivalent ? LAB_OK : LAB_VIOLATED;
     if (options->json) {
         int printed = lab_print_json(json_pack(
-            "{s:s, s:s, s:i, s:i, s:b, s:I, s:o}", "a", options->operands[0], "b", options->operands[1],
-            "n", (int)options->n, "k", (int)options->k, "equivalent", equality.equivalent, "states",
-            (json_int_t)equality.pairs, "trace",
+            "{s:s, s:s, s:i, s:i, s:b, s:I, s:o}", "a", options->operands[0], "b",
+            options->operands[1], "n", (int)options->n, "k", (int)options->k, "equivalent",
+            equality.equivalent, "states", (json_int_t)equality.pairs, "trace",
             equality.equivalent ? json_null() : lab_schedule_json(&equality.trace)));
         status = printed != LAB_OK ? printed : status;
     } else if (equality.equivalent) {
-        (void)printf("%s and %s are equivalent at n=%u, k=%u: the same regions in all %llu pairs of states\n",
+        (void)printf("%s and %s are equivalent at n=%u, k=%u: the same regions in all %llu pairs "
+                     "of states\n",
                      options->operands[0], options->operands[1], options->n, options->k,
                      (unsigned long long)equality.pairs);
     } else {
@@ -39,8 +40,8 @@ static int run(const struct lab_options *options)
 {
     struct step_system a;
     struct step_system b;
-    struct check_graph graph_a;
-    struct check_graph graph_b;
+    struct check_graph graph_a = {0};
+    struct check_graph graph_b = {0};
     int status = lab_system(options, options->operands[0], &a);
     if (status == LAB_OK) {
         status = lab_system(options, options->operands[1], &b);
@@ -62,12 +63,13 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_equal = {
     .name = "equal",
-    .usage = "equal ALGORITHM ALGORITHM -n N -k K [--memory SIZE] [--json]",
-    .help = "Equivalence in the sense of the 1989 paper, 3.2: under every schedule all processes are\n"
-            "in the same regions in both. If not, a shortest schedule that tells them apart.\n"
-            "Exit 0 if they are equivalent, 1 if not.\n"
-            "\n"
-            "    usher-lab equal queue colored -n 4 -k 2\n",
+    .usage = "equal ALGORITHM ALGORITHM -n N -k K [-r R] [--memory SIZE] [--json]",
+    .help =
+        "Equivalence in the sense of the 1989 paper, 3.2: under every schedule all processes are\n"
+        "in the same regions in both. If not, a shortest schedule that tells them apart.\n"
+        "Exit 0 if they are equivalent, 1 if not.\n"
+        "\n"
+        "    usher-lab equal queue colored -n 4 -k 2\n",
     .flags = "nkrmj",
     .operands = 2,
     .run = run,

@@ -4,8 +4,8 @@
 static void add(json_t *array, const struct step_machine *const *list, bool mutant)
 {
     for (; *list != NULL; list++) {
-        json_t *object = json_pack("{s:s, s:s, s:b}", "name", (*list)->name, "title", (*list)->title,
-                                   "mutant", mutant);
+        json_t *object = json_pack("{s:s, s:s, s:b}", "name", (*list)->name, "title",
+                                   (*list)->title, "mutant", mutant);
         (void)json_array_append_new(array, object);
     }
 }

@@ -40,17 +40,18 @@ static int run(const struct lab_options *options)
         return status;
     }
     if (check_trace_replay(&trace, &system, why) != 0) {
-        status = lab_fail(LAB_VIOLATED, "%s: the code no longer behaves so: %s", options->operands[0], why);
+        status = lab_fail(LAB_VIOLATED, "%s: the code no longer behaves so: %s",
+                          options->operands[0], why);
     }
     if (options->json) {
         json_t *document =
-            json_pack("{s:s, s:i, s:i, s:s, s:i, s:b}", "algorithm", trace.algorithm, "n", (int)trace.n,
-                      "k", (int)trace.k, "property", trace.property, "steps", (int)trace.count, "same",
-                      status == LAB_OK);
+            json_pack("{s:s, s:i, s:i, s:s, s:i, s:b}", "algorithm", trace.algorithm, "n",
+                      (int)trace.n, "k", (int)trace.k, "property", trace.property, "steps",
+                      (int)trace.count, "same", status == LAB_OK);
         int printed = lab_print_json(document);
         status = printed != LAB_OK ? printed : status;
     } else if (status == LAB_OK) {
-        (void)printf("%s: %zu steps of %s (n=%u, k=%u) lead where they led: %s violated\n",
+        (void)printf("%s: all %zu steps of %s (n=%u, k=%u, a trace of %s) lead where they led\n",
                      options->operands[0], trace.count, trace.algorithm, trace.n, trace.k,
                      trace.property);
     }
@@ -61,10 +62,11 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_replay = {
     .name = "replay",
     .usage = "replay FILE [--json]",
-    .help = "Execute a trace, step by step, against the code of today. Exit 0 if every step accesses\n"
-            "the same and leads to the same regions, 1 with the first difference if not.\n"
-            "\n"
-            "    usher-lab check bank -n 3 -k 2 --trace bank.trace; usher-lab replay bank.trace\n",
+    .help =
+        "Execute a trace, step by step, against the code of today. Exit 0 if every step accesses\n"
+        "the same and leads to the same regions, 1 with the first difference if not.\n"
+        "\n"
+        "    usher-lab check bank -n 3 -k 2 --trace bank.trace; usher-lab replay bank.trace\n",
     .flags = "j",
     .operands = 1,
     .run = run,

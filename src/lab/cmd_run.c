@@ -7,11 +7,11 @@
 static int status_of(const struct lab_run *run)
 {
     if (run->most_inside > run->system->k) {
-        return lab_fail(LAB_VIOLATED, "%s: %u were inside at once, with k=%u", run->system->machine->name,
-                        run->most_inside, run->system->k);
+        return lab_fail(LAB_VIOLATED, "%s: %u were inside at once, with k=%u",
+                        run->system->machine->name, run->most_inside, run->system->k);
     }
     if (run->stuck > 0) {
-        return lab_fail(LAB_VIOLATED, "%s: %u never came in again, ten seconds after the last arrival",
+        return lab_fail(LAB_VIOLATED, "%s: %u still waited ten seconds after the end of the run",
                         run->system->machine->name, run->stuck);
     }
     return LAB_OK;
@@ -19,23 +19,24 @@ static int status_of(const struct lab_run *run)
 
 static json_t *document(const struct lab_run *run)
 {
-    return json_pack("{s:s, s:i, s:i, s:f, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:{s:I, s:I, s:I}}",
-                     "algorithm", run->system->machine->name, "n", (int)run->system->n, "k",
-                     (int)run->system->k, "seconds", run->seconds, "processes", run->processes, "cycles",
-                     (json_int_t)run->cycles, "least_cycles", (json_int_t)run->least_cycles,
-                     "most_cycles", (json_int_t)run->most_cycles, "most_inside", (int)run->most_inside,
-                     "stuck", (int)run->stuck, "entries_logged", (json_int_t)run->logged, "overtakings",
-                     (json_int_t)run->overtakings, "most_overtaken", (json_int_t)run->most_overtaken,
-                     "wait_ns", "median", (json_int_t)run->median_wait_ns, "p99",
-                     (json_int_t)run->p99_wait_ns, "longest", (json_int_t)run->longest_wait_ns);
+    return json_pack(
+        "{s:s, s:i, s:i, s:f, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:{s:I, s:I, s:I}}",
+        "algorithm", run->system->machine->name, "n", (int)run->system->n, "k", (int)run->system->k,
+        "seconds", run->seconds, "processes", run->processes, "cycles", (json_int_t)run->cycles,
+        "least_cycles", (json_int_t)run->least_cycles, "most_cycles", (json_int_t)run->most_cycles,
+        "most_inside", (int)run->most_inside, "stuck", (int)run->stuck, "entries_logged",
+        (json_int_t)run->logged, "overtakings", (json_int_t)run->overtakings, "most_overtaken",
+        (json_int_t)run->most_overtaken, "wait_ns", "median", (json_int_t)run->median_wait_ns,
+        "p99", (json_int_t)run->p99_wait_ns, "longest", (json_int_t)run->longest_wait_ns);
 }
 
 static void show(const struct lab_run *run)
 {
     (void)printf("%s, n=%u, k=%u, %g s on %s\n", run->system->machine->name, run->system->n,
                  run->system->k, run->seconds, run->processes ? "forked processes" : "threads");
-    (void)printf("  cycles        %llu, from %llu to %llu a process\n", (unsigned long long)run->cycles,
-                 (unsigned long long)run->least_cycles, (unsigned long long)run->most_cycles);
+    (void)printf("  cycles        %llu, from %llu to %llu a process\n",
+                 (unsigned long long)run->cycles, (unsigned long long)run->least_cycles,
+                 (unsigned long long)run->most_cycles);
     (void)printf("  most inside   %u of %u\n", run->most_inside, run->system->k);
     (void)printf("  overtakings   %llu certain ones%s in %llu entries, at most %llu of one wait\n",
                  (unsigned long long)run->overtakings,
@@ -69,13 +70,14 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_run = {
     .name = "run",
-    .usage = "run ALGORITHM -n N -k K [--seconds S] [--processes] [--json]",
-    .help = "Run the very step function that check explores on N threads (--processes: on N forked\n"
-            "processes) that share its memory, for S seconds (default 1). Reports how often they went\n"
-            "around, how many were ever inside at once, how often somebody was overtaken for certain,\n"
-            "and how long they waited. Exit 1 if more than K were inside, or somebody never got in.\n"
-            "\n"
-            "    usher-lab run colored -n 16 -k 4 --seconds 3 --processes\n",
+    .usage = "run ALGORITHM -n N -k K [-r R] [--seconds S] [--processes] [--json]",
+    .help =
+        "Run the very step function that check explores on N threads (--processes: on N forked\n"
+        "processes) that share its memory, for S seconds (default 1). Reports how often they went\n"
+        "around, how many were ever inside at once, how often somebody was overtaken for certain,\n"
+        "and how long they waited. Exit 1 if more than K were inside, or somebody never got in.\n"
+        "\n"
+        "    usher-lab run colored -n 16 -k 4 --seconds 3 --processes\n",
     .flags = "nkrspj",
     .operands = 1,
     .run = run,

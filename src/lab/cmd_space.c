@@ -27,9 +27,10 @@ static int show(const struct lab_options *options, const struct step_system *sys
     bool distinct = schedules->distinct == schedules->tried;
     if (options->json) {
         return lab_print_json(json_pack(
-            "{s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "algorithm", machine->name, "n", (int)system->n,
-            "k", (int)system->k, "values", machine->unbounded ? json_null() : json_integer(values),
-            "bound", bound > 0 ? count_json(bound) : json_null(), "lower_bound",
+            "{s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "algorithm", machine->name, "n",
+            (int)system->n, "k", (int)system->k, "values",
+            machine->unbounded ? json_null() : json_integer(values), "bound",
+            bound > 0 ? count_json(bound) : json_null(), "lower_bound",
             lower != 0 ? json_integer((json_int_t)lower) : json_null(), "schedules_distinct",
             apply ? json_boolean(distinct) : json_null(), "schedules", (int)schedules->tried));
     }
@@ -43,14 +44,16 @@ static int show(const struct lab_options *options, const struct step_system *sys
         (void)printf("  bound by theorem    %.0f\n", bound);
     }
     if (lower != 0) {
-        (void)printf("  lower bound         %llu  (1989, Theorem 5.8)\n", (unsigned long long)lower);
+        (void)printf("  lower bound         %llu  (1989, Theorem 5.8)\n",
+                     (unsigned long long)lower);
     } else {
-        (void)printf("  lower bound         does not apply (it needs n >= k+2, FIFO enabling and no "
-                     "k-deadlock)\n");
+        (void)printf(
+            "  lower bound         does not apply (it needs n >= k+2, FIFO enabling and no "
+            "k-deadlock)\n");
     }
     if (apply) {
-        (void)printf("  schedules h(i,j)    %u of %u lead to different values\n", schedules->distinct,
-                     schedules->tried);
+        (void)printf("  schedules h(i,j)    %u of %u lead to different values\n",
+                     schedules->distinct, schedules->tried);
     }
     return LAB_OK;
 }
@@ -87,13 +90,14 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_space = {
     .name = "space",
-    .usage = "space ALGORITHM -n N -k K [--memory SIZE] [--json]",
-    .help = "The distinct values of shared memory that are reached, beside the bound of the paper's\n"
-            "theorem and the lower bound for every algorithm that keeps the same promises; and the\n"
-            "schedules h(i,j) of the lower bound's proof, executed: they must lead to different\n"
-            "values. Exit 1 if they do not.\n"
-            "\n"
-            "    usher-lab space colored -n 5 -k 2\n",
+    .usage = "space ALGORITHM -n N -k K [-r R] [--memory SIZE] [--json]",
+    .help =
+        "The distinct values of shared memory that are reached, beside the bound of the paper's\n"
+        "theorem and the lower bound for every algorithm that keeps the same promises; and the\n"
+        "schedules h(i,j) of the lower bound's proof, executed: they must lead to different\n"
+        "values. Exit 1 if they do not.\n"
+        "\n"
+        "    usher-lab space colored -n 5 -k 2\n",
     .flags = "nkrmj",
     .operands = 1,
     .run = run,

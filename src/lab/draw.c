@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    LEFT = 70,     /* where time begins */
-    TOP = 84,      /* where the lanes begin */
-    LANE = 44,     /* from one lane to the next */
-    BAR = 26,      /* height of the coloured bar in a lane */
+    LEFT = 70, /* where time begins */
+    TOP = 84,  /* where the lanes begin */
+    LANE = 44, /* from one lane to the next */
+    BAR = 26,  /* height of the coloured bar in a lane */
     RIGHT = 40,
     BOTTOM = 64
 };
@@ -94,8 +94,8 @@ static void draw_lane(const struct canvas *c, unsigned process)
                       "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%d\" fill=\"%s\" "
                       "stroke=\"#90a4ae\" stroke-width=\"0.5\"/>\n"
                       "<text class=\"letter\" x=\"%u\" y=\"%u\">%c</text>\n",
-                      x, y_of(process), width, BAR, regions[region_index(letter)].fill, x + width / 2,
-                      y_of(process) + BAR / 2 + 5, letter);
+                      x, y_of(process), width, BAR, regions[region_index(letter)].fill,
+                      x + width / 2, y_of(process) + BAR / 2 + 5, letter);
         begin = end;
     }
 }
@@ -110,10 +110,12 @@ static void draw_steps(const struct canvas *c)
                       "<line x1=\"%u\" y1=\"%d\" x2=\"%u\" y2=\"%u\" stroke=\"#b0bec5\" "
                       "stroke-width=\"0.5\" stroke-dasharray=\"2 3\"/>\n",
                       x, TOP - 6, x, y_of(c->trace->n) - LANE + BAR + 6);
-        (void)fprintf(c->file, "<circle cx=\"%u\" cy=\"%u\" r=\"5\" fill=\"#263238\"><title>step %zu, P%u: ",
+        (void)fprintf(c->file,
+                      "<circle cx=\"%u\" cy=\"%u\" r=\"5\" fill=\"#263238\"><title>step %zu, P%u: ",
                       x, y_of(step->process) + BAR / 2, i + 1, step->process + 1);
         escape(c->file, step->access);
-        (void)fprintf(c->file, "</title></circle>\n<text class=\"small\" x=\"%u\" y=\"%u\">%zu</text>\n", x,
+        (void)fprintf(c->file,
+                      "</title></circle>\n<text class=\"small\" x=\"%u\" y=\"%u\">%zu</text>\n", x,
                       y_of(c->trace->n) - LANE + BAR + 20, i + 1);
     }
 }
@@ -129,7 +131,7 @@ static void draw_loop(const struct canvas *c)
                   "<path d=\"M %u %d v -8 H %u v 8\" fill=\"none\" stroke=\"#c62828\" "
                   "stroke-width=\"1.5\"/>\n<text class=\"red\" x=\"%u\" y=\"%d\">for ever</text>\n",
                   from, TOP - 8, to, (from + to) / 2, TOP - 21);
-    for (unsigned i = 0; i < c->trace->n && i < 32; i++) {
+    for (unsigned i = 0; i < c->trace->n; i++) {
         if (c->trace->stopped >> i & 1) {
             unsigned x = x_of(c, c->trace->loop_at) + c->column / 2;
             unsigned y = y_of(i) + BAR / 2;
@@ -149,10 +151,11 @@ static void draw_violation(const struct canvas *c)
     if (strcmp(c->trace->property, "schedule") == 0) {
         return;
     }
-    (void)fprintf(c->file,
-                  "<rect x=\"%u\" y=\"%d\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#c62828\" "
-                  "stroke-width=\"2.5\" rx=\"4\"/>\n",
-                  x_of(c, last) - 1, TOP - 4, c->column + 2, (c->trace->n - 1) * LANE + BAR + 8U);
+    (void)fprintf(
+        c->file,
+        "<rect x=\"%u\" y=\"%d\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#c62828\" "
+        "stroke-width=\"2.5\" rx=\"4\"/>\n",
+        x_of(c, last) - 1, TOP - 4, c->column + 2, (c->trace->n - 1) * LANE + BAR + 8U);
 }
 
 static void draw_legend(const struct canvas *c)
@@ -160,10 +163,11 @@ static void draw_legend(const struct canvas *c)
     unsigned x = LEFT;
     unsigned y = c->height - 22;
     for (unsigned i = 0; i < 4; i++) {
-        (void)fprintf(c->file,
-                      "<rect x=\"%u\" y=\"%u\" width=\"16\" height=\"14\" fill=\"%s\" stroke=\"#90a4ae\"/>"
-                      "<text x=\"%u\" y=\"%u\">%s</text>\n",
-                      x, y, regions[i].fill, x + 22, y + 12, regions[i].name);
+        (void)fprintf(
+            c->file,
+            "<rect x=\"%u\" y=\"%u\" width=\"16\" height=\"14\" fill=\"%s\" stroke=\"#90a4ae\"/>"
+            "<text x=\"%u\" y=\"%u\">%s</text>\n",
+            x, y, regions[i].fill, x + 22, y + 12, regions[i].name);
         x += 100;
     }
     (void)fprintf(c->file,
@@ -179,15 +183,17 @@ void lab_draw_svg(FILE *file, const struct check_trace *trace)
     c.width = x_of(&c, trace->count + 1) + RIGHT;
     c.width = c.width < 600 ? 600 : c.width;
     c.height = y_of(trace->n) - LANE + BAR + BOTTOM;
+    (void)fprintf(
+        file,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+        "viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#263238\">\n"
+        "<style>.letter{text-anchor:middle;font-weight:bold}.small{text-anchor:middle;"
+        "font-size:10px;fill:#546e7a}.red{text-anchor:middle;fill:#c62828}</style>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+        c.width, c.height, c.width, c.height);
     (void)fprintf(file,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-                  "viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#263238\">\n"
-                  "<style>.letter{text-anchor:middle;font-weight:bold}.small{text-anchor:middle;"
-                  "font-size:10px;fill:#546e7a}.red{text-anchor:middle;fill:#c62828}</style>\n"
-                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-                  c.width, c.height, c.width, c.height);
-    (void)fprintf(file, "<text x=\"%d\" y=\"28\" font-size=\"17\" font-weight=\"bold\">%s, n=%u, k=%u", LEFT,
-                  trace->algorithm, trace->n, trace->k);
+                  "<text x=\"%d\" y=\"28\" font-size=\"17\" font-weight=\"bold\">%s, n=%u, k=%u",
+                  LEFT, trace->algorithm, trace->n, trace->k);
     if (strcmp(trace->property, "schedule") != 0) {
         (void)fprintf(file, ": <tspan fill=\"#c62828\">%s violated</tspan>", trace->property);
     }

@@ -12,12 +12,13 @@
 
 /* Exit statuses, as the man page lists them. */
 enum lab_exit {
-    LAB_OK = 0,          /* what was asked holds */
-    LAB_VIOLATED = 1,    /* a claim is violated, systems differ, a trace no longer fits, k exceeded */
-    LAB_USAGE = 64,      /* the command line is wrong */
-    LAB_BAD_DATA = 65,   /* a file is not what it should be */
-    LAB_NO_INPUT = 66,   /* a file cannot be read */
-    LAB_OS = 71,         /* out of memory or threads */
+    LAB_OK = 0,        /* what was asked holds */
+    LAB_VIOLATED = 1,  /* a claim is violated, systems differ, a trace no longer fits, k exceeded */
+    LAB_USAGE = 64,    /* the command line is wrong */
+    LAB_BAD_DATA = 65, /* a file is not what it should be */
+    LAB_NO_INPUT = 66, /* a file cannot be read */
+    LAB_BUG = 70,      /* a machine breaks the contract of step.h */
+    LAB_OS = 71,       /* out of memory or threads */
     LAB_CANNOT_CREATE = 73
 };
 
@@ -48,12 +49,14 @@ extern const struct lab_command lab_list, lab_check, lab_table, lab_space, lab_e
     lab_replay, lab_draw;
 
 /* Fill in `options`, or complain and return LAB_USAGE. */
-int lab_parse(const struct lab_command *command, int argc, char **argv, struct lab_options *options);
+int lab_parse(const struct lab_command *command, int argc, char **argv,
+              struct lab_options *options);
 
 /* Print "usher-lab: ..." to stderr and return `status`. */
 __attribute__((format(printf, 2, 3))) int lab_fail(int status, const char *format, ...);
 
-/* Set up the named machine at the size of the options; complains and returns LAB_USAGE if it cannot. */
+/* Set up the named machine at the size of the options; complains and returns LAB_USAGE if it
+ * cannot. */
 int lab_system(const struct lab_options *options, const char *name, struct step_system *system);
 
 /* Explore and decide, with progress on a terminal. LAB_OK, or complains: LAB_OS, LAB_USAGE. */
@@ -63,6 +66,9 @@ int lab_explore(const struct lab_options *options, const struct step_system *sys
 /* "1 2 1", process numbers from 1. Returns `out`. */
 char *lab_schedule_text(const struct check_schedule *schedule, char *out, size_t size);
 json_t *lab_schedule_json(const struct check_schedule *schedule);
+
+/* The processes of a mask, as numbers from 1. */
+json_t *lab_processes_json(unsigned mask);
 
 const char *lab_verdict_name(enum check_verdict verdict);
 

@@ -19,11 +19,16 @@ int lab_fail(int status, const char *format, ...)
 
 /* Letters of lab_command.flags; those without a short option are beyond the characters. */
 static const struct option long_options[] = {
-    {"json", no_argument, NULL, 'j'},          {"processes", no_argument, NULL, 'p'},
-    {"all", no_argument, NULL, 'a'},           {"trace", required_argument, NULL, 't'},
-    {"memory", required_argument, NULL, 'm'},  {"seconds", required_argument, NULL, 's'},
-    {"only", required_argument, NULL, 'y'},    {"property", required_argument, NULL, 'P'},
-    {"threads", required_argument, NULL, 'T'}, {"output", required_argument, NULL, 'o'},
+    {"json", no_argument, NULL, 'j'},
+    {"processes", no_argument, NULL, 'p'},
+    {"all", no_argument, NULL, 'a'},
+    {"trace", required_argument, NULL, 't'},
+    {"memory", required_argument, NULL, 'm'},
+    {"seconds", required_argument, NULL, 's'},
+    {"only", required_argument, NULL, 'y'},
+    {"property", required_argument, NULL, 'P'},
+    {"threads", required_argument, NULL, 'T'},
+    {"output", required_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
 
@@ -150,8 +155,9 @@ int lab_parse(const struct lab_command *command, int argc, char **argv, struct l
         }
     }
     if ((unsigned)(argc - optind) != command->operands) {
-        return complain(command, (unsigned)(argc - optind) < command->operands ? "something is missing"
-                                                                              : "too many arguments",
+        return complain(command,
+                        (unsigned)(argc - optind) < command->operands ? "something is missing"
+                                                                      : "too many arguments",
                         "");
     }
     for (unsigned i = 0; i < command->operands; i++) {

@@ -1,11 +1,11 @@
 /*
  * Overtakings at enabling, seen from outside in a run for real.
  *
- * Nobody can watch the instant at which a process becomes enabled, but some overtakings are certain:
- * j began after i had arrived (so j was in R while i waited), j was in C, and after that i took one
- * more step that left it in T. In a machine in which an enabled process enters with its very next
- * step, i was not enabled at that step, hence not before it. What is counted did happen; what happens
- * between two looks of i may be missed.
+ * Nobody can watch the instant at which a process becomes enabled, but some overtakings are
+ * certain: j began after i had arrived (so j was in R while i waited), j was in C, and after that i
+ * took one more step that left it in T. In a machine in which an enabled process enters with its
+ * very next step, i was not enabled at that step, hence not before it. What is counted did happen;
+ * what happens between two looks of i may be missed.
  */
 #include "lab/run.h"
 
@@ -33,7 +33,8 @@ void lab_count_overtaken(const struct lab_process *processes, unsigned n, struct
             const struct lab_entry *waited = &processes[i].log[e];
             uint64_t overtaken = 0;
             for (unsigned j = 0; j < n; j++) {
-                uint32_t at = j == i ? processes[j].entries : first_after(&processes[j], waited->arrived);
+                uint32_t at =
+                    j == i ? processes[j].entries : first_after(&processes[j], waited->arrived);
                 while (at < processes[j].entries &&
                        processes[j].log[at].entered < waited->last_look) {
                     overtaken++;

@@ -19,7 +19,8 @@ char *lab_schedule_text(const struct check_schedule *schedule, char *out, size_t
             (void)snprintf(out + at, size - at, " ...");
             break;
         }
-        at += (size_t)snprintf(out + at, size - at, "%s%u", i == 0 ? "" : " ", schedule->steps[i] + 1U);
+        at += (size_t)snprintf(out + at, size - at, "%s%u", i == 0 ? "" : " ",
+                               schedule->steps[i] + 1U);
     }
     return out;
 }
@@ -33,7 +34,7 @@ json_t *lab_schedule_json(const struct check_schedule *schedule)
     return array;
 }
 
-static json_t *processes_json(unsigned mask)
+json_t *lab_processes_json(unsigned mask)
 {
     json_t *array = json_array();
     for (unsigned i = 0; i < 32; i++) {
@@ -61,7 +62,7 @@ json_t *lab_result_json(const struct check_result *result, enum step_property pr
             (void)json_object_set_new(object, "loop", lab_schedule_json(&result->loop));
         }
         if (result->stopped != 0) {
-            (void)json_object_set_new(object, "stopped", processes_json(result->stopped));
+            (void)json_object_set_new(object, "stopped", lab_processes_json(result->stopped));
         }
     }
     if (result->has_bound) {
@@ -105,7 +106,7 @@ int lab_explore(const struct lab_options *options, const struct step_system *sys
         return lab_fail(LAB_OS, "not even the first state fits the memory limit; raise --memory");
     }
     if (graph->broken != NULL) {
-        return lab_fail(70, "%s: %s (process %u in state %u): a bug in the machine",
+        return lab_fail(LAB_BUG, "%s: %s (process %u in state %u): a bug in the machine",
                         system->machine->name, graph->broken, graph->broken_process + 1,
                         graph->broken_at);
     }

@@ -5,13 +5,12 @@
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
- *     avoidance of k-deadlock  no         violated for 2 <= k, n; shortest trace: 1 2, then 2 for ever
- *                                         (the head of the line stops)
- *     (r,k)-deadlock-free, C2  r = 1      holds for r = 1, violated for r = 2 when 2 <= k
- *     FIFO enabling            yes        holds, 0 overtakings
- *     lockout avoidance        no         violated for 2 <= k < n: one stopped process suffices
- *     starvation               no         holds: nobody waits for ever if nobody stops
- *     shared values            (k+1) times the values of the 1-exclusion algorithm
+ *     avoidance of k-deadlock  no         violated for 2 <= k, n; shortest trace: 1 2, then 2 for
+ * ever (the head of the line stops) (r,k)-deadlock-free, C2  r = 1      holds for r = 1, violated
+ * for r = 2 when 2 <= n FIFO enabling            yes        holds, 0 overtakings lockout avoidance
+ * no         violated for 2 <= k, n: one stopped process suffices starvation               no
+ * holds: nobody waits for ever if nobody stops k-queuelike (1979: C6)   no         violated for 2
+ * <= n shared values            (k+1) times the values of the 1-exclusion algorithm
  *
  * The 1-exclusion algorithm is the Colored Ticket at k = 1. As in Theorem 4.1 the step that finds
  * COUNT < k is also the 1-exclusion algorithm's step out of its critical section.
@@ -41,8 +40,8 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     struct colored_shape line;
     if (system->k > COUNT_MOST || colored_shape_for(&line, system->n, 1) != 0) {
-        (void)snprintf(why, STEP_WHY_BYTES, "the line and a COUNT up to k do not fit one word (k <= %d)",
-                       COUNT_MOST);
+        (void)snprintf(why, STEP_WHY_BYTES,
+                       "the line and a COUNT up to k do not fit one word (k <= %d)", COUNT_MOST);
         return -1;
     }
     memcpy(system->constants, &line, sizeof line);
@@ -60,7 +59,8 @@ static void init(const struct step_system *system, uint64_t *words)
     words[0] = colored_start(line_of(system)); /* COUNT = 0 */
 }
 
-static uint64_t delta(const struct step_system *system, uint64_t value, void *state, unsigned process)
+static uint64_t delta(const struct step_system *system, uint64_t value, void *state,
+                      unsigned process)
 {
     const struct colored_shape *line = line_of(system);
     struct state *x = state;
@@ -110,7 +110,8 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     (void)word;
     return snprintf(out, size, "COUNT=%u LINE: ISSUE=(%u,%u) VALID=(%u,%u)",
                     (unsigned)(value >> COUNT_SHIFT), colored_value(line, issue),
-                    colored_color(line, issue), colored_value(line, valid), colored_color(line, valid));
+                    colored_color(line, issue), colored_value(line, valid),
+                    colored_color(line, valid));
 }
 
 /* (k+1) times Theorem 4.1's bound for the line, binom(2,1) (2 M)^2. */

@@ -35,9 +35,9 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 static void init(const struct step_system *system, uint64_t *words)
 {
     const struct colored_shape *shape = colored_machine_shape(system);
-    words[0] = colored_word(shape, colored_ticket(shape, shape->n - 1, shape->k),
-                            colored_ticket(shape, shape->k - 1, 0),
-                            quant_rank(quant_all_first(shape->k)));
+    words[0] =
+        colored_word(shape, colored_ticket(shape, shape->n - 1, shape->k),
+                     colored_ticket(shape, shape->k - 1, 0), quant_rank(quant_all_first(shape->k)));
 }
 
 static void step(const struct step_system *system, struct step_memory *memory, void *state,

@@ -56,8 +56,8 @@ uint64_t colored_machine_delta(const struct step_system *system, uint64_t value,
     return basic_ticket_delta(&tickets, system, value, state);
 }
 
-uint64_t colored_machine_delta_two_steps(const struct step_system *system, uint64_t value, void *state,
-                                         unsigned process)
+uint64_t colored_machine_delta_two_steps(const struct step_system *system, uint64_t value,
+                                         void *state, unsigned process)
 {
     static const struct basic_ticket tickets = {take, is_valid, validate, true};
     (void)process;

@@ -16,8 +16,8 @@ int colored_machine_prepare(struct step_system *system, uint32_t m, char why[STE
 /* Fig. 2 over colored tickets: one step of the 1989 algorithm, or with `two_steps` of 1979's. */
 uint64_t colored_machine_delta(const struct step_system *system, uint64_t value, void *state,
                                unsigned process);
-uint64_t colored_machine_delta_two_steps(const struct step_system *system, uint64_t value, void *state,
-                                         unsigned process);
+uint64_t colored_machine_delta_two_steps(const struct step_system *system, uint64_t value,
+                                         void *state, unsigned process);
 
 int colored_machine_print_word(const struct step_system *system, unsigned word, uint64_t value,
                                char *out, size_t size);

@@ -1,7 +1,7 @@
 /*
  * The Colored Ticket Algorithm exactly as the scan of the 1989 paper prints it: Fig. 7 starts QUANT
- * with all 0, and Fig. 4's LEADS on equal colours is >. A transcription, not a variant of colored.c,
- * since QUANT goes below zero here and has no rank.
+ * with all 0, and Fig. 4's LEADS on equal colours is >. A transcription, not a variant of
+ * colored.c, since QUANT goes below zero here and has no rank.
  *
  *     property                 promised   decided for n <= 4, k <= 3
  *     at most k in C           yes        violated for k < n; shortest trace at n=2, k=1: 1 2
@@ -44,8 +44,8 @@ static struct globals unpack(uint64_t word)
 
 static uint64_t pack(const struct globals *g)
 {
-    uint64_t word = g->issue_value | g->issue_color << FIELD_BITS | g->valid_value << 2 * FIELD_BITS |
-                    (uint64_t)g->valid_color << 3 * FIELD_BITS;
+    uint64_t word = g->issue_value | g->issue_color << FIELD_BITS |
+                    g->valid_value << 2 * FIELD_BITS | (uint64_t)g->valid_color << 3 * FIELD_BITS;
     for (unsigned c = 0; c < MOST_COLORS; c++) {
         word |= (uint64_t)((unsigned)g->quant[c] & 7) << (QUANT_SHIFT + c * QUANT_BITS);
     }
@@ -80,8 +80,8 @@ static void init(const struct step_system *system, uint64_t *words)
 }
 
 /* Fig. 4 */
-static bool leads(const struct step_system *system, unsigned a_value, unsigned a_color, unsigned b_value,
-                  unsigned b_color)
+static bool leads(const struct step_system *system, unsigned a_value, unsigned a_color,
+                  unsigned b_value, unsigned b_color)
 {
     if (a_color == b_color) {
         return system->machine->variant & COLORED_PRINTED_LEADS_CORRECTED ? a_value >= b_value
@@ -149,7 +149,8 @@ static uint64_t validate(const struct step_system *system, uint64_t value, uint3
     return pack(&g);
 }
 
-static uint64_t delta(const struct step_system *system, uint64_t value, void *state, unsigned process)
+static uint64_t delta(const struct step_system *system, uint64_t value, void *state,
+                      unsigned process)
 {
     static const struct basic_ticket tickets = {take, is_valid, validate, false};
     (void)process;
@@ -170,26 +171,26 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     size_t at = 0;
     (void)word;
     for (unsigned c = 0; c <= system->k; c++) {
-        at += (size_t)snprintf(quant + at, sizeof quant - at, "%s%d", c == 0 ? "" : ",", g.quant[c]);
+        at +=
+            (size_t)snprintf(quant + at, sizeof quant - at, "%s%d", c == 0 ? "" : ",", g.quant[c]);
     }
     return snprintf(out, size, "ISSUE=(%u,%u) VALID=(%u,%u) QUANT=%s", g.issue_value, g.issue_color,
                     g.valid_value, g.valid_color, quant);
 }
 
-#define PRINTED(name_, title_, variant_)                                                             \
-    {                                                                                                \
-        .name = (name_), .title = (title_), .variant = (variant_), .anonymous = true,                \
-        .one_step_enabled = true, .prepare = prepare, .init = init, .step = step,                    \
-        .region = basic_ticket_region, .print_word = print_word                                      \
+#define PRINTED(name_, title_, variant_)                                                           \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .variant = (variant_), .anonymous = true,              \
+        .one_step_enabled = true, .prepare = prepare, .init = init, .step = step,                  \
+        .region = basic_ticket_region, .print_word = print_word                                    \
     }
 
-const struct step_machine papers_colored_printed =
-    PRINTED("colored-printed",
-            "Colored Ticket Algorithm as the scan prints it (1989, Figs 2, 4, 6, 7)", 0);
+const struct step_machine papers_colored_printed = PRINTED(
+    "colored-printed", "Colored Ticket Algorithm as the scan prints it (1989, Figs 2, 4, 6, 7)", 0);
 
-const struct step_machine papers_mutant_printed_quant =
-    PRINTED("mutant-printed-quant", "Colored Ticket with Fig. 7's misprint alone: QUANT starts all 0",
-            COLORED_PRINTED_LEADS_CORRECTED);
+const struct step_machine papers_mutant_printed_quant = PRINTED(
+    "mutant-printed-quant", "Colored Ticket with Fig. 7's misprint alone: QUANT starts all 0",
+    COLORED_PRINTED_LEADS_CORRECTED);
 
 const struct step_machine papers_mutant_printed_leads =
     PRINTED("mutant-printed-leads", "Colored Ticket with Fig. 4's misprint alone: LEADS is strict",

@@ -40,12 +40,14 @@ static void init(const struct step_system *system, uint64_t *words)
         words[0] = colored_start(shape);
         return;
     }
-    /* VALID is the k-th ticket after (0,0): in the second block, k-(m-1) tickets of which are valid. */
+    /* VALID is the k-th ticket after (0,0): in the second block, k-(m-1) tickets of which are
+     * valid. */
     uint32_t row = all_first;
     for (uint32_t in_second = shape->k - (shape->m - 1); in_second > 0; in_second--) {
         row = quant_move(shape->k, row, 0, 1);
     }
-    words[0] = colored_word(shape, 0, colored_ticket(shape, shape->k - shape->m, 1), quant_rank(row));
+    words[0] =
+        colored_word(shape, 0, colored_ticket(shape, shape->k - shape->m, 1), quant_rank(row));
 }
 
 static void step(const struct step_system *system, struct step_memory *memory, void *state,

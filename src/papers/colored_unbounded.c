@@ -1,6 +1,6 @@
 /*
- * The Unbounded Colored Ticket Algorithm (1989 paper, Figs 2, 4 and 5): blocks of M tickets, a fresh
- * colour for every block. The step between numbered and colored tickets.
+ * The Unbounded Colored Ticket Algorithm (1989 paper, Figs 2, 4 and 5): blocks of M tickets, a
+ * fresh colour for every block. The step between numbered and colored tickets.
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
@@ -125,7 +125,8 @@ static uint64_t validate(const struct step_system *system, uint64_t word, uint32
     return word_of(issue_of(word), next(system, valid_of(word)));
 }
 
-static uint64_t delta(const struct step_system *system, uint64_t value, void *state, unsigned process)
+static uint64_t delta(const struct step_system *system, uint64_t value, void *state,
+                      unsigned process)
 {
     static const struct basic_ticket tickets = {take, is_valid, validate, false};
     (void)process;

@@ -25,19 +25,19 @@ static void step_colored(const struct step_system *system, struct step_memory *m
     step_update(system, memory, 0, colored_machine_delta, state, process);
 }
 
-#define COLORED_MUTANT(symbol, name_, title_, broken)                                                \
-    static const struct step_machine symbol = {.name = (name_),                                      \
-                                               .title = (title_),                                    \
-                                               .variant = (broken),                                  \
-                                               .anonymous = true,                                    \
-                                               .prepare = prepare_colored,                           \
-                                               .init = init_colored,                                 \
-                                               .step = step_colored,                                 \
-                                               .region = basic_ticket_region,                        \
+#define COLORED_MUTANT(symbol, name_, title_, broken)                                              \
+    static const struct step_machine symbol = {.name = (name_),                                    \
+                                               .title = (title_),                                  \
+                                               .variant = (broken),                                \
+                                               .anonymous = true,                                  \
+                                               .prepare = prepare_colored,                         \
+                                               .init = init_colored,                               \
+                                               .step = step_colored,                               \
+                                               .region = basic_ticket_region,                      \
                                                .print_word = colored_machine_print_word}
 
-COLORED_MUTANT(leads_strict, "mutant-leads-strict", "Colored Ticket, LEADS with > for >=",
-               COLORED_LEADS_STRICT);
+COLORED_MUTANT(leads_strict, "mutant-leads-strict",
+               "Colored Ticket, LEADS with > for >=", COLORED_LEADS_STRICT);
 COLORED_MUTANT(quant_stale, "mutant-quant-stale", "Colored Ticket, QUANT not updated",
                COLORED_QUANT_STALE);
 COLORED_MUTANT(color_not_free, "mutant-color-not-free", "Colored Ticket, the new colour is in use",
@@ -46,7 +46,8 @@ COLORED_MUTANT(trailing_new_color, "mutant-trailing-new-color",
                "Colored Ticket, the trailing pointer picks its own colour",
                COLORED_TRAILING_NEW_COLOR);
 COLORED_MUTANT(valid_early, "mutant-valid-early",
-               "Colored Ticket, tickets of ISSUE's block count as valid at once", COLORED_VALID_EARLY);
+               "Colored Ticket, tickets of ISSUE's block count as valid at once",
+               COLORED_VALID_EARLY);
 COLORED_MUTANT(old_block_invalid, "mutant-old-block-invalid",
                "Colored Ticket, tickets of a block both pointers have left count as invalid",
                COLORED_OLD_BLOCK_INVALID);
@@ -64,7 +65,8 @@ static uint64_t take(const struct step_system *system, uint64_t value, uint32_t 
 
 static bool is_valid(const struct step_system *system, uint64_t value, uint32_t ticket)
 {
-    return numbered_is_valid(value, system->machine->variant == VALID_TOO_FAR ? ticket - 1 : ticket);
+    return numbered_is_valid(value,
+                             system->machine->variant == VALID_TOO_FAR ? ticket - 1 : ticket);
 }
 
 static uint64_t validate(const struct step_system *system, uint64_t value, uint32_t ticket)
@@ -73,7 +75,8 @@ static uint64_t validate(const struct step_system *system, uint64_t value, uint3
     return system->machine->variant == VALIDATE_NOTHING ? value : numbered_validate(value);
 }
 
-static uint64_t delta(const struct step_system *system, uint64_t value, void *state, unsigned process)
+static uint64_t delta(const struct step_system *system, uint64_t value, void *state,
+                      unsigned process)
 {
     static const struct basic_ticket tickets = {take, is_valid, validate, false};
     (void)process;
@@ -101,23 +104,23 @@ static void rebase_numbered(const struct step_system *system, uint64_t *words, v
     papers_numbered.rebase(system, words, states);
 }
 
-static int print_numbered(const struct step_system *system, unsigned word, uint64_t value, char *out,
-                          size_t size)
+static int print_numbered(const struct step_system *system, unsigned word, uint64_t value,
+                          char *out, size_t size)
 {
     return papers_numbered.print_word(system, word, value, out, size);
 }
 
-#define NUMBERED_MUTANT(symbol, name_, title_, broken)                                               \
-    static const struct step_machine symbol = {.name = (name_),                                      \
-                                               .title = (title_),                                    \
-                                               .variant = (broken),                                  \
-                                               .anonymous = true,                                    \
-                                               .unbounded = true,                                    \
-                                               .prepare = prepare_numbered,                          \
-                                               .init = init_numbered,                                \
-                                               .step = step_numbered,                                \
-                                               .region = basic_ticket_region,                        \
-                                               .rebase = rebase_numbered,                            \
+#define NUMBERED_MUTANT(symbol, name_, title_, broken)                                             \
+    static const struct step_machine symbol = {.name = (name_),                                    \
+                                               .title = (title_),                                  \
+                                               .variant = (broken),                                \
+                                               .anonymous = true,                                  \
+                                               .unbounded = true,                                  \
+                                               .prepare = prepare_numbered,                        \
+                                               .init = init_numbered,                              \
+                                               .step = step_numbered,                              \
+                                               .region = basic_ticket_region,                      \
+                                               .rebase = rebase_numbered,                          \
                                                .print_word = print_numbered}
 
 NUMBERED_MUTANT(validate_nothing, "mutant-validate-nothing",

@@ -10,9 +10,9 @@
  *     equivalent to queue      yes        holds
  *     shared values            unbounded
  */
+#include "tickets/numbered.h"
 #include "papers/basic_ticket.h"
 #include "papers/papers.h"
-#include "tickets/numbered.h"
 
 #include <stdio.h>
 
@@ -51,7 +51,8 @@ static uint64_t validate(const struct step_system *system, uint64_t value, uint3
     return numbered_validate(value);
 }
 
-static uint64_t delta(const struct step_system *system, uint64_t value, void *state, unsigned process)
+static uint64_t delta(const struct step_system *system, uint64_t value, void *state,
+                      unsigned process)
 {
     static const struct basic_ticket tickets = {take, is_valid, validate, false};
     (void)process;

@@ -35,10 +35,12 @@ const struct step_machine *papers_find(const char *name)
 
 unsigned papers_queuelike_claims(const struct step_system *system)
 {
-    unsigned claims = STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_DEADLOCK) | STEP_CLAIM(STEP_FIFO) |
-                      STEP_CLAIM(STEP_C1) | STEP_CLAIM(STEP_C2) | STEP_CLAIM(STEP_C4) |
-                      STEP_CLAIM(STEP_C5) | STEP_CLAIM(STEP_PROGRESS) | STEP_CLAIM(STEP_LOCKOUT) |
-                      STEP_CLAIM(STEP_STARVATION) | STEP_CLAIM(STEP_OVERTAKINGS);
-    /* C6 counts whoever could enter with the next step: with a seat for everyone, those in R too. */
+    unsigned claims = STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_DEADLOCK) |
+                      STEP_CLAIM(STEP_FIFO) | STEP_CLAIM(STEP_C1) | STEP_CLAIM(STEP_C2) |
+                      STEP_CLAIM(STEP_C4) | STEP_CLAIM(STEP_C5) | STEP_CLAIM(STEP_PROGRESS) |
+                      STEP_CLAIM(STEP_LOCKOUT) | STEP_CLAIM(STEP_STARVATION) |
+                      STEP_CLAIM(STEP_OVERTAKINGS);
+    /* C6 counts whoever could enter with the next step: with a seat for everyone, those in R too.
+     */
     return system->k < system->n ? claims | STEP_CLAIM(STEP_C6) : claims;
 }

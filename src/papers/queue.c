@@ -1,6 +1,7 @@
 /*
- * The Queue Algorithm (1989 paper, Fig. 1): the whole queue of waiting and critical processes in the
- * shared variable; whoever stands among the first k may enter. What the ticket algorithms imitate.
+ * The Queue Algorithm (1989 paper, Fig. 1): the whole queue of waiting and critical processes in
+ * the shared variable; whoever stands among the first k may enter. What the ticket algorithms
+ * imitate.
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
@@ -80,7 +81,8 @@ static uint64_t remove_from(uint64_t queue, unsigned process)
     return ahead | (queue >> shift >> PLACE_BITS) << shift;
 }
 
-static uint64_t delta(const struct step_system *system, uint64_t queue, void *state, unsigned process)
+static uint64_t delta(const struct step_system *system, uint64_t queue, void *state,
+                      unsigned process)
 {
     struct state *x = state;
     switch ((enum step_region)x->region) {
@@ -145,18 +147,18 @@ static double bound(const struct step_system *system)
     return sum;
 }
 
-#define QUEUE(name_, title_, variant_)                                                               \
-    {                                                                                                \
-        .name = (name_), .title = (title_), .variant = (variant_), .one_step_enabled = true,         \
-        .prepare = prepare, .init = init, .step = step, .region = region, .print_word = print_word,  \
-        .bound = bound                                                                               \
+#define QUEUE(name_, title_, variant_)                                                             \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .variant = (variant_), .one_step_enabled = true,       \
+        .prepare = prepare, .init = init, .step = step, .region = region,                          \
+        .print_word = print_word, .bound = bound                                                   \
     }
 
 const struct step_machine papers_queue =
     QUEUE("queue", "Queue Algorithm (Fischer, Lynch, Burns, Borodin 1989, Fig. 1)", AS_PRINTED);
 
-const struct step_machine papers_queue_two_step =
-    QUEUE("queue-two-step", "Queue Algorithm, joining and looking in two steps, as in 1979", TWO_STEP);
+const struct step_machine papers_queue_two_step = QUEUE(
+    "queue-two-step", "Queue Algorithm, joining and looking in two steps, as in 1979", TWO_STEP);
 
-const struct step_machine papers_mutant_queue_barging =
-    QUEUE("mutant-queue-barging", "Queue Algorithm, newcomers stand ahead of all who wait", BARGING);
+const struct step_machine papers_mutant_queue_barging = QUEUE(
+    "mutant-queue-barging", "Queue Algorithm, newcomers stand ahead of all who wait", BARGING);

@@ -33,7 +33,8 @@ static void init(const struct step_system *system, uint64_t *words)
     words[0] = 0; /* COUNT */
 }
 
-static uint64_t delta(const struct step_system *system, uint64_t count, void *state, unsigned process)
+static uint64_t delta(const struct step_system *system, uint64_t count, void *state,
+                      unsigned process)
 {
     struct state *x = state;
     (void)process;

@@ -8,7 +8,8 @@ int step_system_init(struct step_system *system, const struct step_machine *mach
                      unsigned k, unsigned robustness, char why[STEP_WHY_BYTES])
 {
     memset(system, 0, sizeof *system);
-    *system = (struct step_system){.machine = machine, .n = n, .k = k, .robustness = robustness == 0 ? k : robustness};
+    *system = (struct step_system){
+        .machine = machine, .n = n, .k = k, .robustness = robustness == 0 ? k : robustness};
     if (n < 1 || n > STEP_MAX_PROCESSES) {
         (void)snprintf(why, STEP_WHY_BYTES, "n must be from 1 to %d", STEP_MAX_PROCESSES);
         return -1;
@@ -23,12 +24,17 @@ int step_system_init(struct step_system *system, const struct step_machine *mach
 const char *step_property_name(enum step_property property)
 {
     static const char *const names[STEP_PROPERTIES] = {
-        [STEP_EXCLUSION] = "exclusion",   [STEP_DEADLOCK] = "deadlock",
-        [STEP_FIFO] = "fifo",             [STEP_C1] = "C1",
+        [STEP_EXCLUSION] = "exclusion",
+        [STEP_DEADLOCK] = "deadlock",
+        [STEP_FIFO] = "fifo",
+        [STEP_C1] = "C1",
         [STEP_C2] = "C2",
-        [STEP_C4] = "C4'",                [STEP_C5] = "C5'",
-        [STEP_C6] = "C6",                 [STEP_PROGRESS] = "progress",
-        [STEP_LOCKOUT] = "lockout",       [STEP_STARVATION] = "starvation",
+        [STEP_C4] = "C4'",
+        [STEP_C5] = "C5'",
+        [STEP_C6] = "C6",
+        [STEP_PROGRESS] = "progress",
+        [STEP_LOCKOUT] = "lockout",
+        [STEP_STARVATION] = "starvation",
         [STEP_OVERTAKINGS] = "overtakings",
     };
     return (unsigned)property < STEP_PROPERTIES ? names[property] : NULL;

@@ -1,8 +1,8 @@
 /*
  * What a step machine is: a published algorithm as N deterministic processes over shared words.
  *
- * This is the formal model of Fischer, Lynch, Burns and Borodin (1989), section 3, in C. A system of
- * N processes has a shared memory, a private state for each process, and a step
+ * This is the formal model of Fischer, Lynch, Burns and Borodin (1989), section 3, in C. A system
+ * of N processes has a shared memory, a private state for each process, and a step
  *
  *     (v', x') = delta_i(v, x)
  *
@@ -84,11 +84,11 @@ struct step_memory {
 };
 
 struct step_machine {
-    const char *name;     /* on the command line */
-    const char *title;    /* for people, with the paper and its figure */
-    unsigned variant;     /* 0, or which guard a mutant of the machine drops */
-    bool anonymous;       /* `step` does not look at `process`: all processes are alike */
-    bool unbounded;       /* its shared values are not bounded: counted in canonical form only */
+    const char *name;      /* on the command line */
+    const char *title;     /* for people, with the paper and its figure */
+    unsigned variant;      /* 0, or which guard a mutant of the machine drops */
+    bool anonymous;        /* `step` does not look at `process`: all processes are alike */
+    bool unbounded;        /* its shared values are not bounded: counted in canonical form only */
     bool one_step_enabled; /* a process that is C-enabled enters C with its very next step */
 
     /* Set sizes, claims and constants for n and k. 0, or -1 with a sentence in `why`. */
@@ -116,7 +116,8 @@ struct step_machine {
     double (*bound)(const struct step_system *system);
 };
 
-/* Set up `system` for n processes and k seats; robustness 0 stands for k. 0, or -1 with a sentence in `why`. */
+/* Set up `system` for n processes and k seats; robustness 0 stands for k. 0, or -1 with a sentence
+ * in `why`. */
 int step_system_init(struct step_system *system, const struct step_machine *machine, unsigned n,
                      unsigned k, unsigned robustness, char why[STEP_WHY_BYTES]);
 

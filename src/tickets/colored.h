@@ -1,10 +1,11 @@
 /*
  * Colored tickets: the three operations of the 1989 paper's Fig. 2 as its Figs 4, 6 and 7 have them
- * (with their two misprints corrected), on one 64-bit word. Pure functions: no atomics, no operating
- * system.
+ * (with their two misprints corrected), on one 64-bit word. Pure functions: no atomics, no
+ * operating system.
  *
- * Tickets are cut into blocks of M; a ticket is its place in the block (VALUE) and the colour of the
- * block (COLOR). k+1 colours suffice, so the word is bounded where numbered tickets grow for ever.
+ * Tickets are cut into blocks of M; a ticket is its place in the block (VALUE) and the colour of
+ * the block (COLOR). k+1 colours suffice, so the word is bounded where numbered tickets grow for
+ * ever.
  *
  *     63    55 54    32+b 32+b-1 32 31                b+c b+c-1  b b-1      0
  *    +--------+----------+---------+---------------------+--------+----------+
@@ -14,8 +15,9 @@
  *      owner's   taking changes              validating changes the low half only
  *                the high half only
  *
- * b bits hold 0..M-1, c bits hold 0..k, q bits hold 0..binom(2k,k)-1 (tickets/quant.h). A shape fits
- * if b+c+q <= 32 and b+c <= 23. The spare bits belong to whoever owns the word and are kept as they are.
+ * b bits hold 0..M-1, c bits hold 0..k, q bits hold 0..binom(2k,k)-1 (tickets/quant.h). A shape
+ * fits if b+c+q <= 32 and b+c <= 23. The spare bits belong to whoever owns the word and are kept as
+ * they are.
  *
  * Always, with psi the number of a ticket (block number times M plus VALUE):
  *     psi(VALID) - psi(ISSUE) <= k       psi(ISSUE) - psi(VALID) <= N - k       M > both
@@ -30,14 +32,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Guards that a mutant drops, to show what each is for; 0 wherever the code is meant to be right. */
+/* Guards that a mutant drops, to show what each is for; 0 wherever the code is meant to be right.
+ */
 enum colored_broken {
     COLORED_LEADS_STRICT = 1,       /* LEADS with > on equal colours, as the scan prints it */
     COLORED_QUANT_STALE = 2,        /* validate without updating QUANT */
     COLORED_COLOR_NOT_FREE = 4,     /* take the first colour, free or not */
     COLORED_TRAILING_NEW_COLOR = 8, /* the trailing pointer picks a colour of its own */
     COLORED_VALID_EARLY = 16,       /* tickets of ISSUE's block count as valid at once */
-    COLORED_OLD_BLOCK_INVALID = 32  /* tickets of a block that both pointers have left are not valid */
+    COLORED_OLD_BLOCK_INVALID =
+        32 /* tickets of a block that both pointers have left are not valid */
 };
 
 struct colored_shape {
@@ -129,8 +133,10 @@ static inline uint64_t colored_start(const struct colored_shape *s)
     return colored_word(s, 0, s->k, quant_rank(quant_all_first(s->k)));
 }
 
-/* LEADS(A, B): is A the further on? On equality each leads the other. (The scan prints > for >=.) */
-static inline bool colored_leads(const struct colored_shape *s, uint32_t a, uint32_t b, unsigned broken)
+/* LEADS(A, B): is A the further on? On equality each leads the other. (The scan prints > for >=.)
+ */
+static inline bool colored_leads(const struct colored_shape *s, uint32_t a, uint32_t b,
+                                 unsigned broken)
 {
     uint32_t av = colored_value(s, a);
     uint32_t bv = colored_value(s, b);
@@ -141,7 +147,8 @@ static inline bool colored_leads(const struct colored_shape *s, uint32_t a, uint
 }
 
 /* NEW_COLOR. */
-static inline uint32_t colored_new_color(const struct colored_shape *s, uint64_t word, unsigned broken)
+static inline uint32_t colored_new_color(const struct colored_shape *s, uint64_t word,
+                                         unsigned broken)
 {
     if (broken & COLORED_COLOR_NOT_FREE) {
         return 0;
@@ -187,8 +194,8 @@ static inline bool colored_is_valid(const struct colored_shape *s, uint64_t word
 }
 
 /* VALIDATE_NEXT_TICKET(T): discard the valid ticket T and validate the next one. */
-static inline uint64_t colored_validate(const struct colored_shape *s, uint64_t word, uint32_t ticket,
-                                        unsigned broken)
+static inline uint64_t colored_validate(const struct colored_shape *s, uint64_t word,
+                                        uint32_t ticket, unsigned broken)
 {
     uint32_t valid = colored_valid(s, word);
     uint32_t next = colored_next(s, word, valid, colored_issue(s, word), broken);

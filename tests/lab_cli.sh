@@ -1,0 +1,144 @@
+#!/bin/sh
+# usher-lab as its user sees it: documents, exit statuses, errors. usage: lab_cli.sh BUILD
+set -eu
+lab=$1/usher-lab
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+checks=0
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# status N COMMAND..: the command ends with N; its output is in $dir/out and $dir/err.
+status() {
+    want=$1
+    shift
+    got=0
+    "$@" >"$dir/out" 2>"$dir/err" || got=$?
+    [ "$got" -eq "$want" ] || { cat "$dir/out" "$dir/err"; fail "$* ended with $got, not $want"; }
+    checks=$((checks + 1))
+}
+
+# json EXPRESSION: what was printed is JSON and the expression is true of it.
+json() {
+    jq -e "$1" "$dir/out" >/dev/null || { cat "$dir/out"; fail "not so: $1"; }
+    checks=$((checks + 1))
+}
+
+# one_line: the error is exactly one line that begins with the program's name.
+one_line() {
+    [ "$(wc -l <"$dir/err")" -eq 1 ] || { cat "$dir/err"; fail "not one line of error"; }
+    grep -q '^usher-lab: ' "$dir/err" || fail "the error does not name the program"
+}
+
+# check: the document, and the exit status of promises kept and broken
+status 0 "$lab" check colored -n 3 -k 1 --json
+json '.algorithm == "colored" and .n == 3 and .k == 1 and .states == 186 and .transitions == 558 and .values == 24'
+json '[.properties[] | .verdict] | all(. == "holds")'
+json '.properties | keys | contains(["exclusion","deadlock","fifo","C1","C2","C4'"'"'","C5'"'"'","C6","lockout","progress","starvation","overtakings"])'
+status 0 "$lab" check colored -n 4 -k 2 --json
+json '.states == 16311 and .values == 123'
+status 1 "$lab" check colored-printed -n 2 -k 1 --json
+json '.properties.exclusion == {"verdict":"violated","trace":[1,2]}'
+status 0 "$lab" check semaphore -n 2 -k 1 --json # FIFO is violated, but the semaphore never promised it
+json '.properties.fifo.trace == [1,2,1,1] and (.claims | index("fifo")) == null'
+status 0 "$lab" check bank -n 3 -k 2 --json
+json '.properties.deadlock.trace == [1,2] and .properties.deadlock.loop == [2]'
+json '.properties.C2.verdict == "violated" and .properties.C2.robust == 1 and .properties.C2.stopped == [1]'
+status 0 "$lab" check bank -n 3 -k 2 -r 1 --json
+json '.properties.C2.verdict == "holds" and .r == 1'
+status 0 "$lab" check queue -n 2 -k 2 --json
+json '.properties.exclusion.vacuous == true'
+status 0 "$lab" check numbered -n 3 -k 1 --json
+json '.values == null'
+status 0 "$lab" check colored -n 3 -k 1 --only exclusion --json
+json '.properties.exclusion.verdict == "holds" and .properties.fifo.verdict == "not checked"'
+status 1 "$lab" check colored-printed -n 2 -k 1 --only exclusion --json
+json '.properties.exclusion.trace == [1,2]'
+
+# a memory limit ends in a sentence, not in a crash
+status 71 "$lab" check colored -n 5 -k 3 --memory 3M
+grep -q 'raise --memory' "$dir/err" || fail "no advice about the memory limit"
+status 71 "$lab" check colored -n 5 -k 3 --memory 1K
+
+# traces: written, replayed, drawn; spoilt ones are refused
+status 0 "$lab" check bank -n 3 -k 2 --trace "$dir/bank.trace"
+status 0 "$lab" replay "$dir/bank.trace"
+status 0 "$lab" replay "$dir/bank.trace" --json
+json '.same == true and .property == "deadlock" and .steps == 3'
+status 0 "$lab" draw "$dir/bank.trace" -o "$dir/bank.svg"
+grep -q '<svg' "$dir/bank.svg" && grep -q 'for ever' "$dir/bank.svg" || fail "not the picture expected"
+status 1 "$lab" check colored-printed -n 2 -k 1 --trace "$dir/printed.trace"
+sed 's/colored-printed/colored/' "$dir/printed.trace" >"$dir/other.trace"
+status 1 "$lab" replay "$dir/other.trace" # the corrected algorithm does not behave so
+one_line
+sed 's/CC$/CT/' "$dir/printed.trace" >"$dir/regions.trace"
+status 1 "$lab" replay "$dir/regions.trace"
+head -n 3 "$dir/printed.trace" >"$dir/short.trace"
+for bad in short empty random; do
+    [ "$bad" = empty ] && : >"$dir/empty.trace"
+    [ "$bad" = random ] && head -c 300 /dev/urandom >"$dir/random.trace"
+    status 65 "$lab" replay "$dir/$bad.trace"
+    one_line
+done
+sed 's/^n 2/n 99/' "$dir/printed.trace" >"$dir/large.trace"
+status 65 "$lab" replay "$dir/large.trace"
+sed 's/^2	/7	/' "$dir/printed.trace" >"$dir/process.trace"
+status 65 "$lab" replay "$dir/process.trace"
+sed 's/^property.*/property bogus/' "$dir/printed.trace" >"$dir/property.trace"
+status 65 "$lab" replay "$dir/property.trace"
+sed '/^end/i n 2' "$dir/printed.trace" >"$dir/late.trace" # a size that changes behind the steps
+status 65 "$lab" replay "$dir/late.trace"
+status 66 "$lab" replay "$dir/nowhere.trace"
+status 73 "$lab" draw "$dir/bank.trace" -o "$dir/no/such/directory.svg"
+status 73 "$lab" check bank -n 3 -k 2 --trace "$dir/no/such/file"
+
+# equal, space, list, table
+status 0 "$lab" equal queue colored -n 3 -k 1 --json
+json '.equivalent == true and .trace == null and .states == 186'
+status 1 "$lab" equal queue semaphore -n 2 -k 1 --json
+json '.equivalent == false and .trace == [1,2,1,1]'
+status 0 "$lab" space colored -n 4 -k 1 --json
+json '.values > 0 and .bound == 128 and .lower_bound == 3 and .schedules_distinct == true and .values <= .bound'
+status 0 "$lab" space semaphore -n 4 -k 1 --json
+json '.values == 2 and .bound == 2 and .lower_bound == null and .schedules_distinct == null'
+status 64 "$lab" equal numbered colored -n 17 -k 1
+one_line
+status 0 "$lab" list --json
+json 'map(.name) | contains(["semaphore","bank","queue","numbered","colored-unbounded","colored","colored-printed","colored-1979"])'
+status 0 "$lab" table --json
+json 'length >= 8'
+json 'map(select(.algorithm == "colored"))[0].found | to_entries | all(.value.verdict == "holds")'
+json 'map(select(.algorithm == "colored-printed"))[0].found.exclusion | .verdict == "violated" and .trace == [1,2]'
+
+# run: the same steps on threads and processes
+for machine in semaphore bank queue numbered colored-unbounded colored colored-tight colored-1979; do
+    status 0 "$lab" run $machine -n 6 -k 2 --seconds 0.2 --json
+    json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == false'
+    status 0 "$lab" run $machine -n 6 -k 2 --seconds 0.2 --processes --json
+    json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == true'
+    case $machine in semaphore | bank) ;; *) json '.overtakings == 0' ;; esac
+done
+status 1 "$lab" run mutant-valid-too-far -n 8 -k 1 --seconds 1
+
+# bad input: one clear line, 64
+for bad in "check nosuch -n 2 -k 1" "check colored -n 0 -k 1" "check colored -n 2 -k 0" \
+    "check colored -n 2" "check colored -k 2" "check -n 2 -k 1" "check colored -n x -k 1" \
+    "check colored -n -3 -k 1" "check colored-1979 -n 2 -k 2" "check colored -n 60 -k 30" \
+    "check colored -n 20 -k 2" "check queue -n 16 -k 1" "check colored -n 99999999999999999999 -k 1" \
+    "check colored -n 3 -k 1 --memory lots" "check colored -n 3 -k 1 --nosuch" "check colored extra -n 2 -k 1" \
+    "check colored -n 3 -k 1 --property nosuch" "check colored -n 3 -k 1 --only fifo" "check colored -n" \
+    "equal queue -n 2 -k 1" "run colored -n 100 -k 1" "run colored -n 2 -k 1 --seconds 0" \
+    "run colored -n 2 -k 1 --seconds -1" "draw x.trace" "replay" "nosuch" "help nosuch"; do
+    # shellcheck disable=SC2086
+    status 64 "$lab" $bad
+done
+status 64 "$lab"
+for command in list check table space equal run replay draw; do
+    status 0 "$lab" help $command
+    grep -q "^usage: usher-lab $command" "$dir/out" || fail "help $command does not begin with its usage"
+done
+status 0 "$lab" --version
+echo "$checks checks passed"

@@ -1,0 +1,54 @@
+#!/bin/sh
+# The layers of the design: fails if an #include crosses its arrows, and shows that it can fail.
+#     step, tickets       include nothing of ours but themselves
+#     papers              step, tickets
+#     check               step                            (knows a machine only by its contract)
+#     lab                 check, papers, step
+set -eu
+cd "$(dirname "$0")/.."
+
+allowed() {
+    case "$1" in
+    step | tickets) echo "" ;;
+    papers) echo "step tickets" ;;
+    check) echo "step" ;;
+    lab) echo "check papers step" ;;
+    bench) echo "check papers step" ;;
+    *) echo "unknown" ;;
+    esac
+}
+
+# crossings DIRECTORY: print every include that the layer may not have. Tests may include tests/test.h.
+crossings() {
+    for layer in "$1"/*/; do
+        name=$(basename "$layer")
+        may="$name $(allowed "$name")"
+        grep -rn '^#include "' "$layer" --include='*.c' --include='*.h' |
+            grep -v '_test\.c:' |
+            while IFS= read -r line; do
+                target=$(printf '%s' "$line" | sed 's/.*#include "\([^"]*\)".*/\1/')
+                case " $may " in
+                *" ${target%%/*} "*) ;;
+                *) echo "$line" ;;
+                esac
+            done
+    done
+}
+
+found=$(crossings src)
+if [ -n "$found" ]; then
+    echo "includes that cross the layers:"
+    echo "$found"
+    exit 1
+fi
+
+# The test itself: a step that includes the checker must be caught.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$scratch/step"
+echo '#include "check/explore.h"' >"$scratch/step/bad.c"
+if [ -z "$(crossings "$scratch")" ]; then
+    echo "this test does not see a crossing it should see"
+    exit 1
+fi
+echo "no include crosses the layers"

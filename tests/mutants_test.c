@@ -1,0 +1,111 @@
+/*
+ * Every mutant is caught: at the smallest size at which its dropped guard matters, by the property
+ * that the guard is for, with a trace that replays. And at the sizes where it does not matter the
+ * checker does not cry wolf.
+ */
+#include "check/property.h"
+#include "check/trace.h"
+#include "papers/papers.h"
+#include "test.h"
+
+#include <string.h>
+
+static const struct row {
+    const char *mutant;
+    unsigned n, k;
+    enum step_property property;
+    enum check_verdict verdict;
+} rows[] = {
+    {"mutant-printed-quant", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-printed-leads", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-leads-strict", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-quant-stale", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-color-not-free", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-trailing-new-color", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-valid-early", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    /* with k = 1 no ticket is left behind by both pointers */
+    {"mutant-old-block-invalid", 3, 1, STEP_DEADLOCK, CHECK_HOLDS},
+    {"mutant-old-block-invalid", 3, 2, STEP_DEADLOCK, CHECK_VIOLATED},
+    {"mutant-old-block-invalid", 3, 2, STEP_LOCKOUT, CHECK_VIOLATED},
+    {"mutant-m-too-small", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-validate-nothing", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
+    {"mutant-validate-nothing", 2, 1, STEP_DEADLOCK, CHECK_VIOLATED},
+    {"mutant-validate-nothing", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
+    {"mutant-validate-nothing", 2, 1, STEP_C2, CHECK_VIOLATED},
+    {"mutant-valid-too-far", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-valid-too-far", 3, 2, STEP_EXCLUSION, CHECK_VIOLATED},
+    /* somebody must wait while a third comes */
+    {"mutant-queue-barging", 2, 1, STEP_FIFO, CHECK_HOLDS},
+    {"mutant-queue-barging", 3, 1, STEP_FIFO, CHECK_VIOLATED},
+    {"mutant-queue-barging", 3, 1, STEP_C5, CHECK_VIOLATED},
+    {"mutant-queue-barging", 3, 1, STEP_STARVATION, CHECK_VIOLATED},
+    {"mutant-queue-barging", 3, 1, STEP_DEADLOCK, CHECK_HOLDS},
+};
+
+/* Write the violation as a trace, read it back and execute it. */
+static void expect_replay(const struct step_system *system, enum step_property property,
+                          const struct check_result *result)
+{
+    struct check_trace trace;
+    char why[CHECK_TRACE_WHY] = "";
+    FILE *file = tmpfile();
+    EXPECT(file != NULL);
+    EXPECT_EQ(check_trace_write(file, system, step_property_name(property), result), 0);
+    rewind(file);
+    EXPECT_EQ(check_trace_read(file, &trace, why), 0);
+    EXPECT_EQ(trace.count, result->trace.length + result->loop.length);
+    EXPECT_EQ(trace.stopped, result->stopped);
+    EXPECT_EQ(check_trace_replay(&trace, system, why), 0);
+    check_trace_free(&trace);
+    (void)fclose(file);
+}
+
+static void every_mutant_is_caught_and_its_trace_replays(void)
+{
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        struct step_system system;
+        struct check_graph graph;
+        struct check_report report;
+        struct check_options options = {0};
+        char why[STEP_WHY_BYTES];
+        const struct step_machine *machine = papers_find(rows[r].mutant);
+        EXPECT(machine != NULL);
+        EXPECT_EQ(step_system_init(&system, machine, rows[r].n, rows[r].k, 0, why), 0);
+        EXPECT_EQ(check_explore(&graph, &system, &options), 0);
+        EXPECT(graph.complete && graph.broken == NULL);
+        EXPECT_EQ(check_decide(&graph, &report), 0);
+        const struct check_result *result = &report.results[rows[r].property];
+        if (result->verdict != rows[r].verdict) {
+            (void)fprintf(stderr, "%s n=%u k=%u %s: found %d, not %d\n", rows[r].mutant, rows[r].n,
+                          rows[r].k, step_property_name(rows[r].property), result->verdict,
+                          rows[r].verdict);
+            exit(1);
+        }
+        for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+            if (report.results[p].verdict == CHECK_VIOLATED) {
+                expect_replay(&system, (enum step_property)p, &report.results[p]);
+            }
+        }
+        check_report_free(&report);
+        check_graph_free(&graph);
+    }
+}
+
+static void no_mutant_is_left_out(void)
+{
+    for (const struct step_machine *const *m = papers_mutants; *m != NULL; m++) {
+        bool caught = false;
+        for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+            caught = caught ||
+                     (strcmp(rows[r].mutant, (*m)->name) == 0 && rows[r].verdict == CHECK_VIOLATED);
+        }
+        EXPECT(caught);
+    }
+}
+
+int main(void)
+{
+    RUN(every_mutant_is_caught_and_its_trace_replays);
+    RUN(no_mutant_is_left_out);
+    return 0;
+}
