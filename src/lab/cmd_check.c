@@ -76,8 +76,11 @@ static void show(const struct step_system *system, const struct check_graph *gra
     } else {
         (void)printf("%u shared values, ", graph->seen.shared.count);
     }
-    (void)printf("%.2f s, %.0f bytes a state\n\n", graph->seconds,
-                 (double)graph->budget.most / check_states(graph));
+    (void)printf("%.2f s", graph->seconds);
+    if (check_states(graph) >= 10000) { /* of fewer the fixed part of the tables says nothing */
+        (void)printf(", %.0f bytes a state", (double)graph->budget.most / check_states(graph));
+    }
+    (void)printf("\n\n");
     if (!graph->complete) {
         (void)printf(
             "Not complete: the memory limit of %.1f MiB was reached (--memory raises it).\n\n",
