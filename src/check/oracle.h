@@ -5,7 +5,8 @@
  * from check_explore and shares nothing else with the deciders.
  *
  * oracle.c knows who is enabled, waiting and allocated; oracle_decide.c the properties;
- * oracle_trace.c whether a reported trace shows what it should.
+ * oracle_trace.c whether a reported trace shows what it should; oracle_systems.c makes systems to
+ * ask about.
  */
 #ifndef USHER_CHECK_ORACLE_H
 #define USHER_CHECK_ORACLE_H
@@ -52,6 +53,11 @@ bool oracle_decide(struct oracle *oracle, const struct check_graph *graph);
 /* What is wrong with the trace and loop of a violated property, or NULL. */
 const char *oracle_trace_fault(const struct oracle *oracle, enum step_property property,
                                const struct check_result *result);
+
+/* Random system `number` of a seed (one at a time), and its table for people, on stderr. 0 or -1.
+ */
+int oracle_system_make(struct step_system *system, uint64_t first_seed, unsigned number);
+void oracle_system_print(void);
 
 /* From here on: between the oracle's own files. */
 

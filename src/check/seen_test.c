@@ -72,7 +72,8 @@ static int put(struct check_seen *seen, struct whole *w, uint32_t *number, bool 
     return error;
 }
 
-static void expect_put(struct check_seen *seen, struct whole w, uint32_t expected, bool expect_fresh)
+static void expect_put(struct check_seen *seen, struct whole w, uint32_t expected,
+                       bool expect_fresh)
 {
     uint32_t number = 0;
     bool fresh = false;

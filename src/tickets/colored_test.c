@@ -3,8 +3,8 @@
  * reaches (small sizes: all of them; large sizes: long random walks), the coloured word must say of
  * every held ticket what plain numbers say, and keep the equations of colored.h's first comment.
  *
- * The set of reachable states is finite because a held ticket that is valid stays valid for ever, so
- * its number may be forgotten: what is kept of it is its coloured form.
+ * The set of reachable states is finite because a held ticket that is valid stays valid for ever,
+ * so its number may be forgotten: what is kept of it is its coloured form.
  */
 #include "tickets/colored.h"
 
@@ -14,7 +14,8 @@
 
 enum { MOST_HELD = 32, TABLE = 1 << 20 };
 
-/* A ticket in somebody's hand. Fields as wide as they are so that there is no padding to compare. */
+/* A ticket in somebody's hand. Fields as wide as they are so that there is no padding to compare.
+ */
 struct held {
     int32_t ahead; /* its number minus VALID's; 0 for all that are valid */
     uint32_t ticket;
@@ -42,8 +43,9 @@ static struct place start_of(const struct colored_shape *s, uint64_t spare)
 static void insert(struct place *p, struct held held)
 {
     unsigned at = p->count++;
-    while (at > 0 && (p->held[at - 1].ahead > held.ahead ||
-                      (p->held[at - 1].ahead == held.ahead && p->held[at - 1].ticket > held.ticket))) {
+    while (at > 0 &&
+           (p->held[at - 1].ahead > held.ahead ||
+            (p->held[at - 1].ahead == held.ahead && p->held[at - 1].ticket > held.ticket))) {
         p->held[at] = p->held[at - 1];
         at--;
     }
@@ -58,7 +60,8 @@ static void take(const struct colored_shape *s, struct place *p, unsigned broken
 }
 
 /* Discard the valid ticket held[which] and validate the next one. */
-static void validate(const struct colored_shape *s, struct place *p, unsigned which, unsigned broken)
+static void validate(const struct colored_shape *s, struct place *p, unsigned which,
+                     unsigned broken)
 {
     struct place old = *p;
     p->word = colored_validate(s, p->word, old.held[which].ticket, broken);
@@ -151,7 +154,8 @@ static void add_place(const struct place *p)
 {
     uint64_t hash = p->word * 0x9e3779b97f4a7c15ULL;
     for (unsigned i = 0; i < p->count; i++) {
-        hash = (hash ^ (uint64_t)(uint32_t)p->held[i].ahead << 32 ^ p->held[i].ticket) * 0x9e3779b97f4a7c15ULL;
+        hash = (hash ^ (uint64_t)(uint32_t)p->held[i].ahead << 32 ^ p->held[i].ticket) *
+               0x9e3779b97f4a7c15ULL;
         hash ^= hash >> 29;
     }
     uint32_t at = (uint32_t)(hash >> 20) % TABLE;
@@ -171,8 +175,8 @@ static void tidy(struct place *p)
     memset(p->held + p->count, 0, (MOST_HELD - p->count) * sizeof p->held[0]);
 }
 
-/* Look at everything that n guests with k seats can reach, with blocks of m; what is wrong first, or
-   NULL. */
+/* Look at everything that n guests with k seats can reach, with blocks of m; what is wrong first,
+   or NULL. */
 static const char *explore_with(uint32_t n, uint32_t k, uint32_t m, uint64_t spare, unsigned broken)
 {
     struct colored_shape s;
@@ -260,7 +264,8 @@ static void each_guard_is_needed(void)
     }
 }
 
-/* The paper's footnote 2. Here, and only here, it matters that LEADS has < for different colours. */
+/* The paper's footnote 2. Here, and only here, it matters that LEADS has < for different colours.
+ */
 static void blocks_of_n_minus_k_are_enough_and_one_less_is_not(void)
 {
     for (uint32_t k = 1; k <= 2; k++) {
@@ -302,8 +307,9 @@ static void long_walks_agree_at_large_sizes(void)
 
 static void the_largest_sizes_that_fit_are_these(void)
 {
-    static const uint32_t largest_n[] = {0,      4194304, 2097153, 2097154, 1048579, 1048580, 524293,
-                                         131078, 16391,   4104,    1033,    266,     75,      28};
+    static const uint32_t largest_n[] = {0,       4194304, 2097153, 2097154, 1048579,
+                                         1048580, 524293,  131078,  16391,   4104,
+                                         1033,    266,     75,      28};
     struct colored_shape s;
     for (uint32_t k = 1; k <= 13; k++) {
         EXPECT_EQ(colored_shape_for(&s, largest_n[k], k), 0);

@@ -82,9 +82,9 @@ static uint64_t next_random(uint64_t *seed)
 
 static void there_are_as_many_rows_as_multisets(void)
 {
-    static const uint32_t central[] = {1,     2,     6,      20,     70,      252,     924,      3432,
-                                       12870, 48620, 184756, 705432, 2704156, 10400600, 40116600,
-                                       155117520};
+    static const uint32_t central[] = {1,       2,        6,        20,       70,     252,
+                                       924,     3432,     12870,    48620,    184756, 705432,
+                                       2704156, 10400600, 40116600, 155117520};
     for (unsigned k = 1; k <= QUANT_MAX_K; k++) {
         EXPECT_EQ(quant_rows(k), central[k]);
     }
