@@ -29,8 +29,8 @@ static void visit(void *context, const struct check_component *component)
     struct deciding *d = context;
     const struct check_graph *graph = component->view->graph;
     unsigned steppers = check_component_steppers(component);
-    if (steppers == 0) {
-        return;
+    if ((steppers & check_in_region(graph, component->states[0], STEP_TRYING)) == 0) {
+        return; /* nobody tries: those who step are in E */
     }
     unsigned rest = ((1U << graph->system->n) - 1) & ~steppers;
     unsigned stopped = check_outside_remainder(graph, component->states[0], rest);

@@ -59,6 +59,10 @@ const char *oracle_trace_fault(const struct oracle *oracle, enum step_property p
 int oracle_system_make(struct step_system *system, uint64_t first_seed, unsigned number);
 void oracle_system_print(void);
 
+/* n processes that never look at what they share: next[i][r] is the region, a letter of "RTCE",
+   that follows region r for process i. 0 or -1. */
+int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const char *const *next);
+
 /* From here on: between the oracle's own files. */
 
 /* Fill in the states of the graph and all facts about them. */

@@ -264,9 +264,9 @@ static bool count_further(const struct oracle *o, unsigned i, uint32_t s, unsign
     int64_t before = counts->most[s][fresh];
     for (unsigned p = 0; p < o->n; p++) {
         const struct oracle_state *then = &o->at[q->next[p]];
-        unsigned becoming = then->c_enabled & ~q->c_enabled;
-        unsigned still_fresh = (fresh & ~becoming) | then->in[STEP_REMAINDER];
-        int64_t count = oracle_size(becoming & fresh) + counts->most[q->next[p]][still_fresh];
+        unsigned passing = fresh & then->c_enabled & ~then->in[STEP_REMAINDER] & ~(1U << i);
+        unsigned still_fresh = (fresh & ~passing) | then->in[STEP_REMAINDER];
+        int64_t count = oracle_size(passing) + counts->most[q->next[p]][still_fresh];
         if (oracle_has(then->t_waiting, i) && count > counts->most[s][fresh]) {
             counts->most[s][fresh] = count;
         }

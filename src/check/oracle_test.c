@@ -15,8 +15,9 @@ static unsigned systems = 2000;
 /* How often each verdict was given where the property was put to the test. */
 static unsigned seen_holds[STEP_PROPERTIES];
 static unsigned seen_violated[STEP_PROPERTIES];
-static unsigned seen_bounds[STEP_PROPERTIES]; /* bounds other than 0 and none */
-static unsigned asked;                        /* systems that were small enough */
+static unsigned seen_bounds[STEP_PROPERTIES];        /* bounds other than 0 and none */
+static unsigned asked;                               /* systems that were small enough */
+static enum check_verdict verdicts[STEP_PROPERTIES]; /* of the system asked about last */
 
 /* What is wrong with one answer of the checker, or NULL. */
 static const char *compare(const struct oracle *oracle, enum step_property property,
@@ -70,6 +71,7 @@ static unsigned ask(const struct step_system *system)
     asked += small;
     for (unsigned p = 0; p < STEP_PROPERTIES && small; p++) {
         const struct check_result *result = &report.results[p];
+        verdicts[p] = result->verdict;
         const char *fault = compare(&oracle, (enum step_property)p, result);
         if (fault != NULL) {
             (void)fprintf(stderr, "%s n=%u k=%u, %u states: %s: %s (bound %lld, oracle %lld)\n",
@@ -140,6 +142,24 @@ static void they_agree_about_the_published_algorithms_and_their_mutants(void)
     EXPECT(asked >= 40);
 }
 
+static void to_leave_for_ever_is_not_to_lack_progress(void)
+{
+    static const char *const next[] = {"CTEE"};
+    struct step_system system;
+    EXPECT_EQ(oracle_system_walk(&system, 1, 1, next), 0);
+    EXPECT_EQ(ask(&system), 0);
+    EXPECT_EQ(verdicts[STEP_PROGRESS], CHECK_HOLDS);
+}
+
+static void who_passes_a_stuck_one_without_waiting_overtakes_without_bound(void)
+{
+    static const char *const next[] = {"TTRR", "CCRR"};
+    struct step_system system;
+    EXPECT_EQ(oracle_system_walk(&system, 2, 1, next), 0);
+    EXPECT_EQ(ask(&system), 0);
+    EXPECT_EQ(verdicts[STEP_OVERTAKINGS], CHECK_VIOLATED);
+}
+
 int main(int count, char **arguments)
 {
     first_seed = count > 1 ? strtoull(arguments[1], NULL, 10) : first_seed;
@@ -148,5 +168,7 @@ int main(int count, char **arguments)
     RUN(the_checker_and_the_oracle_agree_about_random_systems);
     RUN(both_verdicts_were_put_to_the_test);
     RUN(they_agree_about_the_published_algorithms_and_their_mutants);
+    RUN(to_leave_for_ever_is_not_to_lack_progress);
+    RUN(who_passes_a_stuck_one_without_waiting_overtakes_without_bound);
     return 0;
 }

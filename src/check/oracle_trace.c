@@ -160,16 +160,19 @@ static bool shows_unbounded_waiting(const struct replay *r)
     return waiting != 0 && entered;
 }
 
-/* Somebody T-waits all round the loop, in which another becomes C-enabled. */
+/* Somebody T-waits all round the loop, in which another leaves R and is C-enabled out of it. */
 static bool shows_unbounded_overtaking(const struct replay *r)
 {
     unsigned waiting = state_at(r, r->end)->t_waiting;
-    unsigned becoming = 0;
+    unsigned leaving = 0;
+    unsigned passing = 0;
     for (size_t at = r->end; at < r->loop_end; at++) {
-        waiting &= state_at(r, at + 1)->t_waiting;
-        becoming |= state_at(r, at + 1)->c_enabled & ~state_at(r, at)->c_enabled;
+        const struct oracle_state *then = state_at(r, at + 1);
+        waiting &= then->t_waiting;
+        leaving |= state_at(r, at)->in[STEP_REMAINDER] & ~then->in[STEP_REMAINDER];
+        passing |= then->c_enabled & ~then->in[STEP_REMAINDER];
     }
-    return waiting != 0 && becoming != 0;
+    return waiting != 0 && (leaving & passing) != 0;
 }
 
 static bool shows(const struct replay *r, enum step_property property)

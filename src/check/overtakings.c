@@ -1,11 +1,12 @@
 /*
- * The largest number of overtakings during one wait: while P_i is T-waiting (1989), how often do
- * others, all together, become C-enabled after having been in R since the wait began?
+ * The largest number of overtakings during one wait: while P_i is T-waiting (1989), how often are
+ * others, all together, C-enabled after having been in R since the wait began? Each passage of each
+ * counts once, when the process is out of R and C-enabled.
  *
- * If FIFO enabling holds the answer is 0. Otherwise look at each i: if somebody becomes C-enabled
- * inside a strongly connected component of the states in which i waits, it happens without bound.
- * Else count along the longest way, over pairs of a state and the set of the fresh (those who have
- * been in R since): fresh ones that become C-enabled count, and are fresh again after their next R.
+ * If FIFO enabling holds the answer is 0. Otherwise look at each i: if somebody leaves R inside a
+ * strongly connected component of the states in which i waits, it comes back to R there, so it has
+ * been in C, and that without bound. Else count along the longest way, over pairs of a state and
+ * the set of the fresh (those who have been in R since).
  */
 #include "check/property.h"
 
@@ -33,11 +34,11 @@ static bool node_waits(const struct check_view *view, uint32_t state)
     return waits(view->data, state);
 }
 
-/* Who becomes C-enabled by a step, other than the waiter. */
-static unsigned newly_enabled(const struct counting *c, uint32_t from, uint32_t to)
+/* Whose passage counts at a step to `to`, if those in `fresh` are fresh. */
+static unsigned counted(const struct counting *c, unsigned fresh, uint32_t to)
 {
-    unsigned now = check_c_enabled(c->enabled, to) & ~check_c_enabled(c->enabled, from);
-    return now & ~(1U << c->waiter);
+    unsigned resting = check_in_region(c->enabled->graph, to, STEP_REMAINDER);
+    return fresh & check_c_enabled(c->enabled, to) & ~resting & ~(1U << c->waiter);
 }
 
 static void visit(void *context, const struct check_component *component)
@@ -45,21 +46,22 @@ static void visit(void *context, const struct check_component *component)
     struct counting *c = context;
     const struct check_graph *graph = component->view->graph;
     for (uint32_t s = 0; s < component->count; s++) {
+        uint32_t from = component->states[s];
         for (unsigned i = 0; i < graph->system->n; i++) {
-            uint32_t to = check_edge(graph, component->states[s], i);
-            if (check_component_has(component, to) &&
-                newly_enabled(c, component->states[s], to) != 0) {
-                uint32_t before = c->witness.state;
-                c->unbounded = true;
-                if (check_witness_offer(&c->witness, component, c->waiter, 0, 0) != 0) {
-                    c->error = -ENOMEM;
-                }
-                if (c->witness.state != before) {
-                    c->witness.edge_from = component->states[s];
-                    c->witness.edge_process = i;
-                }
-                return;
+            if (check_region(graph, from, i) != STEP_REMAINDER ||
+                !check_component_has(component, check_edge(graph, from, i))) {
+                continue;
             }
+            uint32_t before = c->witness.state;
+            c->unbounded = true;
+            if (check_witness_offer(&c->witness, component, c->waiter, 0, 0) != 0) {
+                c->error = -ENOMEM;
+            }
+            if (c->witness.state != before) {
+                c->witness.edge_from = from;
+                c->witness.edge_process = i;
+            }
+            return;
         }
     }
 }
@@ -69,10 +71,10 @@ static size_t pair_of(const struct counting *c, uint32_t state, unsigned fresh)
     return (size_t)state << c->enabled->graph->system->n | fresh;
 }
 
-/* Who is fresh after a step from `from`, where `fresh` were. */
-static unsigned fresh_after(const struct counting *c, uint32_t from, unsigned fresh, uint32_t to)
+/* Who is fresh after a step to `to`. */
+static unsigned fresh_after(const struct counting *c, unsigned fresh, uint32_t to)
 {
-    return (fresh & ~newly_enabled(c, from, to)) |
+    return (fresh & ~counted(c, fresh, to)) |
            check_in_region(c->enabled->graph, to, STEP_REMAINDER);
 }
 
@@ -117,7 +119,7 @@ static int count_from(struct counting *c, uint32_t state, unsigned fresh, bool *
         bool deeper = false;
         for (; top->process < graph->system->n && !deeper; top->process++) {
             uint32_t to = check_edge(graph, top->state, top->process);
-            unsigned next = fresh_after(c, top->state, top->fresh, to);
+            unsigned next = fresh_after(c, top->fresh, to);
             if (waits(c, to) && c->most[pair_of(c, to, next)] == -1) {
                 error = push(c, &way, &capacity, &length, (struct place){to, next, 0});
                 deeper = true;
@@ -130,10 +132,9 @@ static int count_from(struct counting *c, uint32_t state, unsigned fresh, bool *
         for (unsigned i = 0; i < graph->system->n; i++) {
             uint32_t to = check_edge(graph, top->state, i);
             if (waits(c, to)) {
-                unsigned next = fresh_after(c, top->state, top->fresh, to);
+                unsigned next = fresh_after(c, top->fresh, to);
                 int there = c->most[pair_of(c, to, next)];
-                there = (there < 0 ? 0 : there) +
-                        __builtin_popcount(newly_enabled(c, top->state, to) & top->fresh);
+                there = (there < 0 ? 0 : there) + __builtin_popcount(counted(c, top->fresh, to));
                 best = there > best ? there : best;
             }
         }
@@ -161,10 +162,8 @@ static void settle(struct counting *c)
             unsigned fresh = (unsigned)pair & ((1U << n) - 1);
             for (unsigned i = 0; i < n; i++) {
                 uint32_t to = check_edge(graph, state, i);
-                int there =
-                    waits(c, to) ? c->most[pair_of(c, to, fresh_after(c, state, fresh, to))] : -1;
-                int count =
-                    there < 0 ? 0 : there + __builtin_popcount(newly_enabled(c, state, to) & fresh);
+                int there = waits(c, to) ? c->most[pair_of(c, to, fresh_after(c, fresh, to))] : -1;
+                int count = there < 0 ? 0 : there + __builtin_popcount(counted(c, fresh, to));
                 if (count > c->most[pair]) {
                     c->most[pair] = (int16_t)count;
                     changed = true;
