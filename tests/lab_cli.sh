@@ -69,7 +69,8 @@ status 0 "$lab" replay "$dir/bank.trace"
 status 0 "$lab" replay "$dir/bank.trace" --json
 json '.same == true and .property == "deadlock" and .steps == 3'
 status 0 "$lab" draw "$dir/bank.trace" -o "$dir/bank.svg"
-grep -q '<svg' "$dir/bank.svg" && grep -q 'for ever' "$dir/bank.svg" || fail "not the picture expected"
+grep -q '<svg' "$dir/bank.svg" || fail "not a picture"
+grep -q 'for ever' "$dir/bank.svg" || fail "the picture does not say that it goes on for ever"
 status 1 "$lab" check colored-printed -n 2 -k 1 --trace "$dir/printed.trace"
 sed 's/colored-printed/colored/' "$dir/printed.trace" >"$dir/other.trace"
 status 1 "$lab" replay "$dir/other.trace" # the corrected algorithm does not behave so

@@ -18,7 +18,8 @@ while :; do
         k=$((drawn % 8 + 1))
         [ "$k" -lt "$n" ] || k=$((n - 1))
         random 2
-        how=$([ "$drawn" -eq 1 ] && echo --processes || true)
+        how=""
+        [ "$drawn" -eq 0 ] || how=--processes
         # shellcheck disable=SC2086
         "$lab" run $machine -n $n -k $k --seconds 0.5 $how >/dev/null || {
             echo "failed: run $machine -n $n -k $k $how (seed $seed, round $round)"

@@ -89,8 +89,7 @@ static bool explore(const struct step_machine *machine, unsigned n, unsigned k, 
     return true;
 }
 
-/* Nothing that decides may depend on the rows: C6 is promised below n only, everything else always.
- */
+/* Nothing that decides may depend on the rows: C6 is promised below n only, all else always. */
 static void check_rows_at(const struct step_machine *machine, unsigned n, unsigned k)
 {
     struct step_system system;

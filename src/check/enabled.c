@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* One pass: the states in which process i is not enabled, found backwards component by component.
- */
+/* One pass: the states in which process i is not enabled, found backwards by components. */
 struct pass {
     const struct check_graph *graph;
     unsigned process;

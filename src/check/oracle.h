@@ -54,8 +54,7 @@ bool oracle_decide(struct oracle *oracle, const struct check_graph *graph);
 const char *oracle_trace_fault(const struct oracle *oracle, enum step_property property,
                                const struct check_result *result);
 
-/* Random system `number` of a seed (one at a time), and its table for people, on stderr. 0 or -1.
- */
+/* Random system `number` of a seed (one at a time), and its table, on stderr. 0 or -1. */
 int oracle_system_make(struct step_system *system, uint64_t first_seed, unsigned number);
 void oracle_system_print(void);
 
@@ -112,8 +111,7 @@ static inline bool oracle_waits_on(const struct oracle *oracle, unsigned i, uint
            oracle_has(a->in[STEP_TRYING], i) == oracle_has(b->in[STEP_TRYING], i);
 }
 
-/* C2's (d): seats that are neither taken nor allocated while somebody in T has none, or E likewise.
- */
+/* C2's (d): seats neither taken nor allocated while somebody in T has none; or E likewise. */
 static inline bool oracle_stands(const struct oracle *oracle, const struct oracle_state *q)
 {
     return (oracle_size(q->in[STEP_TRYING]) > q->c_allocation &&

@@ -213,34 +213,39 @@ static int64_t most_cycles(const struct oracle *o, unsigned i, unsigned j)
     return cycles;
 }
 
-static void decide_waiting(struct oracle *o)
+/* C5': may j enter C even once while i waits, and how soon? */
+static void decide_cycle(struct oracle *o, unsigned i, unsigned j)
 {
     static struct oracle_steps waiting;
     static size_t way[ORACLE_STATES];
-    for (unsigned pair = 0; pair < o->n * o->n; pair++) {
-        unsigned i = pair / o->n;
-        unsigned j = pair % o->n;
-        int64_t cycles = most_cycles(o, i, j);
-        int64_t *bound = &o->bounds[STEP_C4];
-        *bound = *bound == CHECK_UNBOUNDED || cycles == CHECK_UNBOUNDED ? CHECK_UNBOUNDED
-                 : cycles > *bound                                      ? cycles
-                                                                        : *bound;
-        for (uint32_t s = 0; s < o->states; s++) {
-            bool begins =
-                oracle_has(o->at[s].waiting, i) && oracle_has(o->at[s].in[STEP_REMAINDER], j);
-            way[s] = begins ? o->at[s].distance : ORACLE_NEVER;
-            for (unsigned p = 0; p < o->n; p++) {
-                waiting.may[s][p] = oracle_waits_on(o, i, s, o->at[s].next[p]);
-            }
-        }
-        relax(o, &waiting, way);
-        for (uint32_t s = 0; s < o->states; s++) {
-            if (way[s] != ORACLE_NEVER && oracle_enters(o, s, j)) {
-                violated(o, STEP_C5, way[s] + 1);
-            }
+    for (uint32_t s = 0; s < o->states; s++) {
+        bool begins = oracle_has(o->at[s].waiting, i) && oracle_has(o->at[s].in[STEP_REMAINDER], j);
+        way[s] = begins ? o->at[s].distance : ORACLE_NEVER;
+        for (unsigned p = 0; p < o->n; p++) {
+            waiting.may[s][p] = oracle_waits_on(o, i, s, o->at[s].next[p]);
         }
     }
-    o->holds[STEP_C4] = o->bounds[STEP_C4] != CHECK_UNBOUNDED;
+    relax(o, &waiting, way);
+    for (uint32_t s = 0; s < o->states; s++) {
+        if (way[s] != ORACLE_NEVER && oracle_enters(o, s, j)) {
+            violated(o, STEP_C5, way[s] + 1);
+        }
+    }
+}
+
+static void decide_waiting(struct oracle *o)
+{
+    int64_t *bound = &o->bounds[STEP_C4];
+    for (unsigned i = 0; i < o->n; i++) {
+        for (unsigned j = 0; j < o->n; j++) {
+            int64_t cycles = most_cycles(o, i, j);
+            if (*bound != CHECK_UNBOUNDED && (cycles == CHECK_UNBOUNDED || cycles > *bound)) {
+                *bound = cycles;
+            }
+            decide_cycle(o, i, j);
+        }
+    }
+    o->holds[STEP_C4] = *bound != CHECK_UNBOUNDED;
 }
 
 static void decide_c6(struct oracle *o)
@@ -274,8 +279,7 @@ static bool count_further(const struct oracle *o, unsigned i, uint32_t s, unsign
     return counts->most[s][fresh] > before;
 }
 
-/* Ever longer runs, until longer ones count no more, or more than a run without a loop ever could.
- */
+/* Ever longer runs, until longer ones count no more, or more than one without a loop can. */
 static int64_t most_overtakings(const struct oracle *o, unsigned i)
 {
     static struct counts counts;

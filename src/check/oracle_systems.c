@@ -8,6 +8,7 @@
  */
 #include "check/oracle.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static uint64_t seed;
 
 static unsigned below(unsigned limit)
 {
+    assert(limit > 0);
     seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
     return (unsigned)(seed >> 33) % limit;
 }

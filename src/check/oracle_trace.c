@@ -42,8 +42,7 @@ static const struct oracle_state *state_at(const struct replay *r, size_t at)
     return &r->oracle->at[r->way[at]];
 }
 
-/* FIFO: somebody waits from some place to the end, another begins in R (C) there and ends enabled.
- */
+/* FIFO: somebody waits from some place to the end, another is in R (C) there and ends enabled. */
 static bool shows_overtaking(const struct replay *r)
 {
     const struct oracle_state *last = state_at(r, r->end);
@@ -63,8 +62,7 @@ static bool shows_overtaking(const struct replay *r)
     return false;
 }
 
-/* C5': the last step takes somebody into C who was in R while another waited, who waits until then.
- */
+/* C5': the last step takes somebody into C who was in R while another waited, up to then. */
 static bool shows_cycle(const struct replay *r)
 {
     const struct check_schedule *trace = &r->result->trace;

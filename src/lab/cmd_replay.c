@@ -32,7 +32,7 @@ int lab_load_trace(const char *path, struct check_trace *trace, struct step_syst
 
 static int run(const struct lab_options *options)
 {
-    struct check_trace trace;
+    struct check_trace trace = {0};
     struct step_system system;
     char why[CHECK_TRACE_WHY];
     int status = lab_load_trace(options->operands[0], &trace, &system);

@@ -223,8 +223,11 @@ static int run(const struct lab_options *options)
     unsigned total = papers + (options->all ? count_of(papers_mutants) : 0);
     int width = options->all ? 25 : 17;
     struct row *rows = calloc(total, sizeof *rows);
-    int status = rows == NULL ? lab_fail(LAB_OS, "out of memory") : LAB_OK;
-    if (status == LAB_OK && !options->json) {
+    int status = LAB_OK;
+    if (rows == NULL) {
+        return lab_fail(LAB_OS, "out of memory");
+    }
+    if (!options->json) {
         show_head(width);
     }
     for (unsigned r = 0; r < total && status == LAB_OK; r++) {
@@ -239,7 +242,7 @@ static int run(const struct lab_options *options)
     if (status == LAB_OK) {
         status = print_all(options, rows, total);
     }
-    for (unsigned r = 0; r < total && rows != NULL; r++) {
+    for (unsigned r = 0; r < total; r++) {
         for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
             check_schedule_free(&rows[r].shown[p].trace);
             check_schedule_free(&rows[r].shown[p].loop);

@@ -6,11 +6,13 @@
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
  *     avoidance of k-deadlock  no         violated for 2 <= k, n; shortest trace: 1 2, then 2 for
- * ever (the head of the line stops) (r,k)-deadlock-free, C2  r = 1      holds for r = 1, violated
- * for r = 2 when 2 <= n FIFO enabling            yes        holds, 0 overtakings lockout avoidance
- * no         violated for 2 <= k, n: one stopped process suffices starvation               no
- * holds: nobody waits for ever if nobody stops k-queuelike (1979: C6)   no         violated for 2
- * <= n shared values            (k+1) times the values of the 1-exclusion algorithm
+ *                                         ever (the head of the line stops)
+ *     (r,k)-deadlock-free, C2  r = 1      holds for r = 1, violated for r = 2 when 2 <= n
+ *     FIFO enabling            yes        holds, 0 overtakings
+ *     lockout avoidance        no         violated for 2 <= k, n: one stopped process suffices
+ *     starvation               no         holds: nobody waits for ever if nobody stops
+ *     k-queuelike (1979: C6)   no         violated for 2 <= n
+ *     shared values            (k+1) times the values of the 1-exclusion algorithm
  *
  * The 1-exclusion algorithm is the Colored Ticket at k = 1. As in Theorem 4.1 the step that finds
  * COUNT < k is also the 1-exclusion algorithm's step out of its critical section.

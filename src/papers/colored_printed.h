@@ -15,8 +15,7 @@ enum colored_printed_variant {
 extern const struct step_machine papers_mutant_printed_quant;
 extern const struct step_machine papers_mutant_printed_leads;
 
-/* Both corrected: must agree with papers_colored, which shows that the transcription is faithful.
- */
+/* Both corrected: must agree with papers_colored, which shows the transcription faithful. */
 extern const struct step_machine papers_printed_corrected;
 
 #endif

@@ -32,8 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Guards that a mutant drops, to show what each is for; 0 wherever the code is meant to be right.
- */
+/* Guards that a mutant drops, to show what each is for; 0 where the code is meant to be right. */
 enum colored_broken {
     COLORED_LEADS_STRICT = 1,       /* LEADS with > on equal colours, as the scan prints it */
     COLORED_QUANT_STALE = 2,        /* validate without updating QUANT */
@@ -133,8 +132,7 @@ static inline uint64_t colored_start(const struct colored_shape *s)
     return colored_word(s, 0, s->k, quant_rank(quant_all_first(s->k)));
 }
 
-/* LEADS(A, B): is A the further on? On equality each leads the other. (The scan prints > for >=.)
- */
+/* LEADS(A, B): is A the further on? Of equals each leads the other. (The scan prints > for >=.) */
 static inline bool colored_leads(const struct colored_shape *s, uint32_t a, uint32_t b,
                                  unsigned broken)
 {
