@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,22 +123,39 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void sleep_seconds(double seconds)
+/* Who ends a run: tells all to finish, and ten seconds later those who are stuck to give up. */
+struct conductor {
+    struct arena *arena;
+    double seconds;
+    sem_t over; /* posted when all have come back */
+};
+
+/* Wait; true if the run is over before the time is. */
+static bool over_within(struct conductor *conductor, double seconds)
 {
-    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    while (nanosleep(&t, &t) != 0 && errno == EINTR) {
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)seconds;
+    until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (sem_clockwait(&conductor->over, CLOCK_MONOTONIC, &until) != 0) {
+        if (errno != EINTR) {
+            return false;
+        }
     }
+    return true;
 }
 
-/* Tell all to finish; whoever has not after ten seconds is stuck and gives up. */
 static void *conduct(void *argument)
 {
-    const struct lab_run *run = ((void **)argument)[0];
-    struct arena *arena = ((void **)argument)[1];
-    sleep_seconds(run->seconds);
-    atomic_store(&arena->order, FINISH);
-    sleep_seconds(10);
-    atomic_store(&arena->order, GIVE_UP);
+    struct conductor *conductor = argument;
+    if (!over_within(conductor, conductor->seconds)) {
+        atomic_store(&conductor->arena->order, FINISH);
+        if (!over_within(conductor, 10)) {
+            atomic_store(&conductor->arena->order, GIVE_UP);
+        }
+    }
     return NULL;
 }
 
@@ -249,22 +267,24 @@ static struct arena *lay_out(const struct lab_run *run, size_t *bytes)
 int lab_run_for_real(struct lab_run *run)
 {
     size_t bytes;
-    pthread_t conductor;
+    pthread_t thread;
     struct arena *arena = lay_out(run, &bytes);
     if (arena == NULL) {
         return -errno;
     }
-    void *argument[2] = {run, arena};
-    int error = -pthread_create(&conductor, NULL, conduct, argument);
+    struct conductor conductor = {.arena = arena, .seconds = run->seconds};
+    (void)sem_init(&conductor.over, 0, 0);
+    int error = -pthread_create(&thread, NULL, conduct, &conductor);
     if (error == 0) {
         error = run->processes ? run_processes(arena, run->system->n)
                                : run_threads(arena, run->system->n);
-        (void)pthread_cancel(conductor); /* it may be asleep until the end of its patience */
-        (void)pthread_join(conductor, NULL);
+        (void)sem_post(&conductor.over);
+        (void)pthread_join(thread, NULL);
     }
     if (error == 0) {
         collect(run, arena);
     }
+    (void)sem_destroy(&conductor.over);
     (void)munmap(arena, bytes);
     return error;
 }
