@@ -212,7 +212,8 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
     *enabled = (struct check_enabled){.graph = graph, .lockout = none, .starvation = none};
     enabled->has_exit = somebody_exits(graph);
     for (unsigned kind = 0; kind < PASSES; kind++) {
-        passes->wanted[kind] = kind != PASS_R || enabled->has_exit;
+        passes->wanted[kind] = kind == PASS_C || (!graph->system->machine->loose_regions &&
+                                                  (kind != PASS_R || enabled->has_exit));
         for (unsigned i = 0; i < graph->system->n; i++) {
             enum step_region zone = kind == PASS_R ? STEP_REMAINDER : STEP_CRITICAL;
             passes->pass[kind][i] = (struct pass){
@@ -228,10 +229,12 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
     }
     if (error == 0) {
         enabled->not_c_enabled = combine(passes->pass[PASS_C], graph);
-        enabled->not_enabled_1979 = combine(passes->pass[PASS_1979], graph);
-        enabled->not_r_enabled = enabled->has_exit ? combine(passes->pass[PASS_R], graph) : NULL;
-        if (enabled->not_c_enabled == NULL || enabled->not_enabled_1979 == NULL ||
-            (enabled->has_exit && enabled->not_r_enabled == NULL)) {
+        enabled->not_enabled_1979 =
+            passes->wanted[PASS_1979] ? combine(passes->pass[PASS_1979], graph) : NULL;
+        enabled->not_r_enabled = passes->wanted[PASS_R] ? combine(passes->pass[PASS_R], graph) : NULL;
+        if (enabled->not_c_enabled == NULL ||
+            (passes->wanted[PASS_1979] && enabled->not_enabled_1979 == NULL) ||
+            (passes->wanted[PASS_R] && enabled->not_r_enabled == NULL)) {
             error = -ENOMEM;
         }
     }

@@ -40,7 +40,7 @@ struct check_enabled {
     struct check_witness lockout, starvation;
 };
 
-/* 0 or -ENOMEM. */
+/* 0 or -ENOMEM. Of machines with loose regions only `not_c_enabled` and the witnesses are found. */
 int check_enabled_init(struct check_enabled *enabled, const struct check_graph *graph);
 void check_enabled_free(struct check_enabled *enabled);
 

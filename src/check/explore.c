@@ -103,18 +103,27 @@ struct unpacked {
     uint64_t words[STEP_MAX_SHARED_WORDS];
 };
 
-/* Execute one step on a copy of the state, and bring the result into canonical form. */
-static void execute(const struct check_graph *graph, uint32_t state, unsigned process,
+/* Let one thing happen to a copy of the state, and bring the result into canonical form. False if it
+   cannot happen. */
+static bool execute(const struct check_graph *graph, uint32_t state, unsigned label,
                     struct unpacked *u, struct step_access *access)
 {
     const struct step_system *system = graph->system;
+    unsigned process = check_label_process(system, label);
+    unsigned event = check_label_event(system, label);
+    void *own = step_state_of(system, u->states, process);
     _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
     struct step_memory memory = {shared, access};
+    bool happens = true;
     check_seen_get(&graph->seen, state, u->words, u->states);
     for (unsigned i = 0; i < system->shared_words; i++) {
         atomic_init(&shared[i], u->words[i]);
     }
-    system->machine->step(system, &memory, step_state_of(system, u->states, process), process);
+    if (event == 0) {
+        system->machine->step(system, &memory, own, process);
+    } else {
+        happens = system->machine->event(system, &memory, own, process, event);
+    }
     for (unsigned i = 0; i < system->shared_words; i++) {
         u->words[i] =
             atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
@@ -122,26 +131,42 @@ static void execute(const struct check_graph *graph, uint32_t state, unsigned pr
     if (system->machine->rebase != NULL) {
         system->machine->rebase(system, u->words, u->states);
     }
+    return happens;
 }
 
-/* Execute a step, see that it keeps to the contract of step.h, and number its parts. */
-static int execute_and_number(struct explorer *e, uint32_t state, unsigned process,
-                              struct found *found)
+/* Does a step keep to the contract of step.h? */
+static void look_at_step(struct explorer *e, uint32_t state, unsigned process,
+                         const struct unpacked *u, const struct step_access *access)
+{
+    const struct step_system *system = e->graph->system;
+    const struct check_seen *seen = &e->graph->seen;
+    uint32_t part = check_seen_part(seen, check_seen_key(seen, state), 1 + process);
+    const unsigned char *own = u->states + (size_t)process * system->private_bytes;
+    if (access->count != 1) {
+        note_broken(e, state, process, "a step made other than one shared access");
+    }
+    if (!system->machine->loose_regions &&
+        !region_change_allowed((enum step_region)e->region_of[part],
+                               system->machine->region(system, own))) {
+        note_broken(e, state, process, "a step changed regions in a way the model forbids");
+    }
+}
+
+/* Let it happen, and number its parts; found->shared is CHECK_NO_STATE if it cannot. */
+static int execute_and_number(struct explorer *e, uint32_t state, unsigned label, struct found *found)
 {
     struct check_graph *graph = e->graph;
     const struct step_system *system = graph->system;
     struct check_seen *seen = &graph->seen;
     struct step_access access = {0};
     struct unpacked u;
-    const uint64_t *key = check_seen_key(seen, state);
-    enum step_region from = (enum step_region)e->region_of[check_seen_part(seen, key, 1 + process)];
-    execute(graph, state, process, &u, &access);
-    if (access.count != 1) {
-        note_broken(e, state, process, "a step made other than one shared access");
+    unsigned process = check_label_process(system, label);
+    if (!execute(graph, state, label, &u, &access)) {
+        found->shared = CHECK_NO_STATE;
+        return 0;
     }
-    if (!region_change_allowed(
-            from, system->machine->region(system, step_state_of(system, u.states, process)))) {
-        note_broken(e, state, process, "a step changed regions in a way the model forbids");
+    if (check_label_event(system, label) == 0) {
+        look_at_step(e, state, process, &u, &access);
     }
     for (unsigned i = 0; system->machine->rebase != NULL && i < system->n; i++) {
         if (check_parts_number(seen, &seen->private, step_state_of(system, u.states, i),
@@ -156,22 +181,24 @@ static int execute_and_number(struct explorer *e, uint32_t state, unsigned proce
     return check_parts_number(seen, &seen->shared, u.words, &found->shared);
 }
 
-uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned process)
+uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned label)
 {
     struct check_seen *seen = &graph->seen;
     uint64_t key[CHECK_KEY_WORDS] = {0};
     struct unpacked u;
     uint32_t number;
     if (!graph->options.only_exclusion) {
-        return check_edge(graph, state, process);
+        return check_edge(graph, state, label);
     }
-    execute(graph, state, process, &u, NULL);
+    if (!execute(graph, state, label, &u, NULL)) {
+        return CHECK_NO_STATE;
+    }
     /* All parts of a successor have been numbered when its predecessor was expanded. */
     for (unsigned i = 0; i <= graph->system->n; i++) {
-        if (check_parts_number(seen, i == 0 ? &seen->shared : &seen->private,
-                               i == 0 ? (void *)u.words
-                                      : step_state_of(graph->system, u.states, i - 1),
-                               &number) != 0) {
+        if (check_parts_number(
+                seen, i == 0 ? &seen->shared : &seen->private,
+                i == 0 ? (void *)u.words : step_state_of(graph->system, u.states, i - 1),
+                &number) != 0) {
             return CHECK_NO_STATE;
         }
         check_seen_set_part(seen, key, i, number);
@@ -179,25 +206,22 @@ uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned pro
     return check_seen_find(seen, key, check_seen_hash(seen, key));
 }
 
-/* The parts behind one step, from the memo where a step's result depends on two parts only. */
-static int find_step(struct explorer *e, uint32_t state, unsigned process, struct found *found)
+/* The parts behind one label, from the memo where its result depends on two parts only. */
+static int find_step(struct explorer *e, uint32_t state, unsigned label, struct found *found)
 {
     struct check_graph *graph = e->graph;
     const struct step_machine *machine = graph->system->machine;
-    if (machine->rebase != NULL) {
-        return execute_and_number(e, state, process, found);
-    }
     const uint64_t *key = check_seen_key(&graph->seen, state);
     uint64_t v = check_seen_part(&graph->seen, key, 0);
-    uint64_t x = check_seen_part(&graph->seen, key, 1 + process);
-    uint64_t id = machine->anonymous ? 0 : process;
-    uint64_t from = (id << 60 ^ v << 28 ^ x) + 1;
-    if (v >= 1ULL << 32 || x >= 1ULL << 28) {
-        return execute_and_number(e, state, process, found);
+    uint64_t x = check_seen_part(&graph->seen, key, 1 + check_label_process(graph->system, label));
+    uint64_t id = machine->anonymous ? check_label_event(graph->system, label) : label;
+    uint64_t from = (id << 56 ^ v << 28 ^ x) + 1;
+    if (machine->rebase != NULL || v >= 1ULL << 28 || x >= 1ULL << 28) {
+        return execute_and_number(e, state, label, found);
     }
     struct memo *memo = &e->memo[from * 0x9e3779b97f4a7c15ULL >> (64 - MEMO_BITS)];
     if (memo->from != from) {
-        int error = execute_and_number(e, state, process, found);
+        int error = execute_and_number(e, state, label, found);
         if (error != 0) {
             return error;
         }
@@ -214,11 +238,15 @@ static uint64_t *key_of(const struct explorer *e, const struct found *found)
 }
 
 /* Pack the key of the state that a step leads to, and fetch its slot ahead. */
-static void pack(struct explorer *e, uint32_t state, unsigned process, struct found *found)
+static void pack(struct explorer *e, uint32_t state, unsigned label, struct found *found)
 {
     const struct check_seen *seen = &e->graph->seen;
     const struct step_system *system = e->graph->system;
     uint64_t *key = key_of(e, found);
+    unsigned process = check_label_process(system, label);
+    if (found->shared == CHECK_NO_STATE) {
+        return;
+    }
     memcpy(key, check_seen_key(seen, state), seen->key_words * sizeof *key);
     check_seen_set_part(seen, key, 0, found->shared);
     check_seen_set_part(seen, key, 1 + process, found->private);
@@ -259,6 +287,12 @@ static void note_state(struct explorer *e, uint32_t state, uint32_t parent)
     if (critical > graph->system->k && graph->first_crowded == CHECK_NO_STATE) {
         graph->first_crowded = state;
     }
+    if (graph->system->machine->wrong != NULL && graph->first_wrong == CHECK_NO_STATE) {
+        struct unpacked u;
+        check_seen_get(&graph->seen, state, u.words, u.states);
+        graph->wrong = graph->system->machine->wrong(graph->system, u.words, u.states);
+        graph->first_wrong = graph->wrong != NULL ? state : CHECK_NO_STATE;
+    }
 }
 
 static int reserve(struct check_graph *graph, uint32_t more)
@@ -275,7 +309,7 @@ static int reserve(struct check_graph *graph, uint32_t more)
     }
     if (error == 0 && !graph->options.only_exclusion) {
         error = check_budget_grow(&graph->budget, (void **)&graph->edges, &graph->edge_capacity,
-                                  need * graph->system->n, sizeof *graph->edges);
+                                  need * graph->labels, sizeof *graph->edges);
     }
     return error;
 }
@@ -284,7 +318,7 @@ static int reserve(struct check_graph *graph, uint32_t more)
 static int expand(struct explorer *e, uint32_t first, uint32_t count)
 {
     struct check_graph *graph = e->graph;
-    unsigned n = graph->system->n;
+    unsigned n = graph->labels;
     for (uint32_t s = 0; s < count; s++) {
         for (unsigned i = 0; i < n; i++) {
             if (find_step(e, first + s, i, &e->found[s * n + i]) != 0) {
@@ -307,8 +341,12 @@ static int expand(struct explorer *e, uint32_t first, uint32_t count)
     for (uint32_t s = 0; s < count; s++) {
         for (unsigned i = 0; i < n; i++) {
             const struct found *found = &e->found[s * n + i];
-            bool fresh;
-            uint32_t to = check_seen_put(&graph->seen, key_of(e, found), found->hash, &fresh);
+            bool fresh = false;
+            uint32_t to = CHECK_NO_STATE;
+            if (found->shared != CHECK_NO_STATE) {
+                to = check_seen_put(&graph->seen, key_of(e, found), found->hash, &fresh);
+                graph->transitions++;
+            }
             if (fresh) {
                 note_state(e, to, first + s);
             }
@@ -317,7 +355,6 @@ static int expand(struct explorer *e, uint32_t first, uint32_t count)
             }
         }
     }
-    graph->transitions += (uint64_t)count * n;
     return 0;
 }
 
@@ -424,13 +461,15 @@ int check_explore(struct check_graph *graph, const struct step_system *system,
     graph->options = *options;
     graph->budget.limit = options->memory != 0 ? options->memory : check_budget_default();
     graph->first_crowded = CHECK_NO_STATE;
+    graph->first_wrong = CHECK_NO_STATE;
+    graph->labels = system->n * (system->machine->events == 0 ? 1 : system->machine->events);
     double start = now();
     int error = check_seen_init(&graph->seen, system, &graph->budget);
     if (error == 0) {
         e.memo = calloc((size_t)1 << MEMO_BITS, sizeof *e.memo);
-        e.found = calloc((size_t)BATCH * system->n, sizeof *e.found);
-        e.keys = calloc((size_t)BATCH * system->n * CHECK_KEY_WORDS, sizeof *e.keys);
-        e.parts = calloc((size_t)BATCH * system->n * system->n, sizeof *e.parts);
+        e.found = calloc((size_t)BATCH * graph->labels, sizeof *e.found);
+        e.keys = calloc((size_t)BATCH * graph->labels * CHECK_KEY_WORDS, sizeof *e.keys);
+        e.parts = calloc((size_t)BATCH * graph->labels * system->n, sizeof *e.parts);
         bool all = e.memo != NULL && e.found != NULL && e.keys != NULL && e.parts != NULL;
         error = all ? begin(&e) : -ENOMEM;
     }

@@ -25,7 +25,8 @@ struct check_graph {
     struct check_budget budget;
     struct check_seen seen;
     uint32_t *parents; /* of each state but the first */
-    uint32_t *edges;   /* n for each state: where the step of each process leads */
+    uint32_t *edges;   /* of each state, for each label: where it leads, or CHECK_NO_STATE */
+    unsigned labels;   /* what can happen next: n steps, then n of each event; see check_label */
     uint32_t *regions; /* of each state: 2 bits a process, lowest first */
     size_t parent_capacity, edge_capacity, region_capacity;
     uint32_t *levels; /* the first state of each distance from the start, then the count */
@@ -33,6 +34,8 @@ struct check_graph {
     uint32_t level_count;
     uint64_t transitions;
     uint32_t first_crowded; /* the first state with more than k in C, or CHECK_NO_STATE */
+    uint32_t first_wrong;   /* the first state of which the machine says that it is wrong, and how */
+    const char *wrong;
     uint32_t full_states;   /* states with k in C and somebody trying: exclusion put to the test */
     double seconds;
     bool complete;      /* false: the memory limit ended it */
@@ -56,7 +59,18 @@ static inline uint32_t check_states(const struct check_graph *graph)
 
 static inline uint32_t check_edge(const struct check_graph *graph, uint32_t state, unsigned process)
 {
-    return graph->edges[(size_t)state * graph->system->n + process];
+    return graph->edges[(size_t)state * graph->labels + process];
+}
+
+/* A label is a process's step (0..n-1) or, from n on, an event that happens to a process. */
+static inline unsigned check_label_process(const struct step_system *system, unsigned label)
+{
+    return label % system->n;
+}
+
+static inline unsigned check_label_event(const struct step_system *system, unsigned label)
+{
+    return label / system->n;
 }
 
 static inline enum step_region check_region_in(uint32_t regions, unsigned process)
@@ -74,7 +88,7 @@ static inline enum step_region check_region(const struct check_graph *graph, uin
 unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum step_region region);
 
 /* Where a step leads: from the edges, or, where none are kept, by executing it. */
-uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned process);
+uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned label);
 
 /* The distance of a state from the start. */
 uint32_t check_depth(const struct check_graph *graph, uint32_t state);

@@ -14,14 +14,18 @@ void check_instance_init(struct check_instance *instance, const struct step_syst
     }
 }
 
-void check_instance_step(struct check_instance *instance, unsigned process,
-                         struct step_access *access)
+bool check_instance_step(struct check_instance *instance, unsigned label, struct step_access *access)
 {
     const struct step_system *system = instance->system;
     struct step_memory memory = {instance->words, access};
+    unsigned process = label % system->n;
+    void *own = step_state_of(system, instance->states, process);
     memset(access, 0, sizeof *access);
-    system->machine->step(system, &memory, step_state_of(system, instance->states, process),
-                          process);
+    if (label >= system->n) {
+        return system->machine->event(system, &memory, own, process, label / system->n);
+    }
+    system->machine->step(system, &memory, own, process);
+    return true;
 }
 
 enum step_region check_instance_region(struct check_instance *instance, unsigned process)

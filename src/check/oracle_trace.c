@@ -200,6 +200,7 @@ static bool shows(const struct replay *r, enum step_property property)
         return shows_lockout(r, false, 1);
     case STEP_OVERTAKINGS:
         return shows_unbounded_overtaking(r);
+    case STEP_INVARIANT:
     case STEP_PROPERTIES:
         break;
     }

@@ -9,7 +9,7 @@
 static void not_checked(struct check_report *report, const char *why)
 {
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
-        if (report->results[p].verdict == CHECK_NOT_CHECKED) {
+        if (report->results[p].verdict == CHECK_NOT_CHECKED && report->results[p].why == NULL) {
             report->results[p].why = why;
         }
     }
@@ -29,6 +29,24 @@ static int decide_exclusion(struct check_graph *graph, struct check_report *repo
             result->verdict = CHECK_HOLDS;
         }
     }
+    return 0;
+}
+
+/* What a machine says of its own states. */
+static int decide_invariant(struct check_graph *graph, struct check_report *report)
+{
+    struct check_result *result = &report->results[STEP_INVARIANT];
+    if (graph->system->machine->wrong == NULL) {
+        result->why = "the machine states none";
+        return 0;
+    }
+    result->tested = check_states(graph);
+    if (graph->first_wrong != CHECK_NO_STATE) {
+        result->verdict = CHECK_VIOLATED;
+        result->why = graph->wrong;
+        return check_schedule_to(graph, graph->first_wrong, &result->trace);
+    }
+    result->verdict = graph->complete ? CHECK_HOLDS : CHECK_NOT_CHECKED;
     return 0;
 }
 
@@ -75,6 +93,14 @@ static int decide_with_edges(struct check_graph *graph, struct check_report *rep
 {
     struct check_enabled enabled;
     int error = check_enabled_init(&enabled, graph);
+    if (graph->system->machine->loose_regions) {
+        if (error == 0) {
+            error = check_decide_lockout(graph, &enabled, report);
+        }
+        not_checked(report, "defined only where nothing but steps can happen");
+        check_enabled_free(&enabled);
+        return error;
+    }
     if (error == 0) {
         error = check_decide_deadlock(graph, &enabled, report);
     }
@@ -117,6 +143,9 @@ int check_decide(struct check_graph *graph, struct check_report *report)
 {
     memset(report, 0, sizeof *report);
     int error = decide_exclusion(graph, report);
+    if (error == 0) {
+        error = decide_invariant(graph, report);
+    }
     if (error != 0) {
         return error;
     }

@@ -20,7 +20,7 @@ struct check_result {
     bool has_bound;
     int64_t bound;  /* C4': cycles of one other; overtakings: by all others; or CHECK_UNBOUNDED */
     int64_t robust; /* C2: holds for robustness up to this one, or CHECK_UNBOUNDED: for every one */
-    const char *why; /* for CHECK_NOT_CHECKED */
+    const char *why; /* for CHECK_NOT_CHECKED; for a violated invariant: what is wrong */
 };
 
 struct check_report {

@@ -61,11 +61,11 @@ int check_schedule_to(struct check_graph *graph, uint32_t state, struct check_sc
     size_t begin = schedule->length;
     while (state != 0) {
         uint32_t parent = graph->parents[state];
-        unsigned process = 0;
-        while (check_successor(graph, parent, process) != state) {
-            process++;
+        unsigned label = 0;
+        while (check_successor(graph, parent, label) != state) {
+            label++;
         }
-        if (check_schedule_add(schedule, process) != 0) {
+        if (check_schedule_add(schedule, label) != 0) {
             return -ENOMEM;
         }
         state = parent;

@@ -8,7 +8,7 @@
 #include "check/bits.h"
 #include "check/scc.h"
 
-/* A schedule: process numbers from 0. */
+/* A schedule: process numbers from 0, or labels (explore.h) where more than steps can happen. */
 struct check_schedule {
     uint8_t *steps;
     size_t length, capacity;

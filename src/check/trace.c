@@ -7,14 +7,32 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* The lines that say what may happen beside steps. */
+static const char *const limit_names[] = {"crashes", "gives-up", "grows",  "shrinks",
+                                          "cycles",  "tag-bits", "line"};
+
+enum { LIMITS = sizeof limit_names / sizeof limit_names[0] };
+
+static unsigned *limit_of(struct step_limits *limits, unsigned which)
+{
+    unsigned *const all[LIMITS] = {&limits->crashes, &limits->gives_up, &limits->grows,
+                                   &limits->shrinks, &limits->cycles,   &limits->tag_bits,
+                                   &limits->line};
+    return all[which];
+}
+
 /* What a step did, for people: "update ISSUE=.. -> ISSUE=..". */
-static void describe(const struct step_system *system, const struct step_access *access, char *out,
-                     size_t size)
+static void describe(const struct step_system *system, unsigned label,
+                     const struct step_access *access, char *out, size_t size)
 {
     static const char *const verbs[] = {"read", "write", "update"};
     char before[CHECK_TRACE_LINE / 3];
     char after[CHECK_TRACE_LINE / 3];
     const struct step_machine *machine = system->machine;
+    if (label >= system->n) {
+        (void)snprintf(out, size, "%s", machine->event_names[check_label_event(system, label)]);
+        return;
+    }
     (void)machine->print_word(system, access->word, access->before, before, sizeof before);
     (void)machine->print_word(system, access->word, access->after, after, sizeof after);
     if (access->before == access->after) {
@@ -40,10 +58,12 @@ static void write_steps(FILE *file, struct check_instance *instance,
         struct step_access access;
         char text[CHECK_TRACE_LINE];
         char regions[STEP_MAX_PROCESSES + 1];
-        check_instance_step(instance, schedule->steps[i], &access);
-        describe(instance->system, &access, text, sizeof text);
+        unsigned label = schedule->steps[i];
+        (void)check_instance_step(instance, label, &access);
+        describe(instance->system, label, &access, text, sizeof text);
         regions_of(instance, regions);
-        (void)fprintf(file, "%u\t%s\t%s\n", schedule->steps[i] + 1U, text, regions);
+        (void)fprintf(file, "%u\t%s\t%s\n", check_label_process(instance->system, label) + 1, text,
+                      regions);
     }
 }
 
@@ -51,6 +71,7 @@ int check_trace_write(FILE *file, const struct step_system *system, const char *
                       const struct check_result *result)
 {
     struct check_instance *instance = malloc(sizeof *instance);
+    struct step_limits limits = system->limits;
     if (instance == NULL) {
         return -ENOMEM;
     }
@@ -59,6 +80,11 @@ int check_trace_write(FILE *file, const struct step_system *system, const char *
                   system->n, system->k);
     if (system->robustness != system->k) {
         (void)fprintf(file, "r %u\n", system->robustness);
+    }
+    for (unsigned l = 0; l < LIMITS; l++) {
+        if (*limit_of(&limits, l) != 0) {
+            (void)fprintf(file, "%s %u\n", limit_names[l], *limit_of(&limits, l));
+        }
     }
     (void)fprintf(file, "property %s\n", property);
     write_steps(file, instance, &result->trace);
@@ -198,6 +224,12 @@ static int read_line(struct reader *r, char *text)
     if (header && strncmp(text, "r ", 2) == 0) {
         return read_size(r, text + 2, UINT32_MAX, &trace->robustness);
     }
+    for (unsigned l = 0; header && l < LIMITS; l++) {
+        size_t length = strlen(limit_names[l]);
+        if (strncmp(text, limit_names[l], length) == 0 && text[length] == ' ') {
+            return read_size(r, text + length + 1, 1000, limit_of(&trace->limits, l));
+        }
+    }
     bool sized = trace->n != 0 && trace->k != 0 && trace->algorithm[0] != '\0';
     if (header && sized && strncmp(text, "property ", 9) == 0) {
         return read_property(r, text + 9);
@@ -253,6 +285,17 @@ void check_trace_free(struct check_trace *trace)
     memset(trace, 0, sizeof *trace);
 }
 
+/* What a line of the file stands for: an event if it has the name of one, else a step. */
+static unsigned label_of(const struct step_system *system, const struct check_trace_step *step)
+{
+    for (unsigned event = 1; event < system->machine->events; event++) {
+        if (strcmp(step->access, system->machine->event_names[event]) == 0) {
+            return event * system->n + step->process;
+        }
+    }
+    return step->process;
+}
+
 /* Compare one step with the file. */
 static int replay_step(struct check_instance *instance, const struct check_trace *trace,
                        size_t index, char why[CHECK_TRACE_WHY])
@@ -266,8 +309,12 @@ static int replay_step(struct check_instance *instance, const struct check_trace
                        step->process + 1);
         return -EINVAL;
     }
-    check_instance_step(instance, step->process, &access);
-    describe(instance->system, &access, text, sizeof text);
+    unsigned label = label_of(instance->system, step);
+    if (!check_instance_step(instance, label, &access)) {
+        (void)snprintf(why, CHECK_TRACE_WHY, "step %zu: this cannot happen there any more", index + 1);
+        return -EINVAL;
+    }
+    describe(instance->system, label, &access, text, sizeof text);
     regions_of(instance, regions);
     if (strcmp(text, step->access) != 0) {
         (void)snprintf(why, CHECK_TRACE_WHY,

@@ -11,7 +11,8 @@
  *     end
  *
  * One line a step: the process (from 1), what it accessed, the regions of all processes after it.
- * Optional lines: "r R" before the steps; "stopped 1 3" and "loop" among them: from there on those
+ * Optional lines: "r R", and "crashes F" and the like for machines to which more than steps can happen,
+ * before the property; a line of the steps then has the event's name for its access. Also "stopped 1 3" and "loop" among them: from there on those
  * processes take no more steps, and the steps down to "end" repeat for ever.
  */
 #ifndef USHER_CHECK_TRACE_H
@@ -32,6 +33,7 @@ struct check_trace {
     char algorithm[CHECK_TRACE_NAME];
     char property[CHECK_TRACE_NAME]; /* "schedule" if it shows no violation */
     unsigned n, k, robustness;
+    struct step_limits limits;
     uint64_t stopped; /* mask */
     size_t loop_at;   /* index of the first step of the loop; `count` if there is none */
     struct check_trace_step *steps;

@@ -12,8 +12,11 @@ static json_t *document(const struct step_system *system, const struct check_gra
     json_t *claims = json_array();
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         const char *name = step_property_name((enum step_property)p);
+        if (!lab_shows(system, (enum step_property)p)) {
+            continue;
+        }
         (void)json_object_set_new(properties, name,
-                                  lab_result_json(&report->results[p], (enum step_property)p));
+                                  lab_result_json(system, &report->results[p], (enum step_property)p));
         if (system->claims >> p & 1) {
             (void)json_array_append_new(claims, json_string(name));
         }
@@ -30,7 +33,8 @@ static json_t *document(const struct step_system *system, const struct check_gra
 }
 
 /* The last column: what there is to say about a verdict. */
-static void show_details(const struct check_result *result, enum step_property property)
+static void show_details(const struct step_system *system, const struct check_result *result,
+                         enum step_property property)
 {
     char text[200];
     if (result->verdict == CHECK_NOT_CHECKED) {
@@ -48,8 +52,11 @@ static void show_details(const struct check_result *result, enum step_property p
             (void)printf("  for r up to %lld", (long long)result->robust);
         }
     }
+    if (result->verdict == CHECK_VIOLATED && result->why != NULL) {
+        (void)printf("  %s:", result->why);
+    }
     if (result->verdict == CHECK_VIOLATED) {
-        (void)printf("  %s", lab_schedule_text(&result->trace, text, sizeof text));
+        (void)printf("  %s", lab_schedule_text(system, &result->trace, text, sizeof text));
         if (result->stopped != 0) {
             (void)printf(", stop");
             for (unsigned i = 0; i < CHECK_MAX_PROCESSES; i++) {
@@ -59,7 +66,7 @@ static void show_details(const struct check_result *result, enum step_property p
             }
         }
         if (result->loop.length > 0) {
-            (void)printf(", then %s for ever", lab_schedule_text(&result->loop, text, sizeof text));
+            (void)printf(", then %s for ever", lab_schedule_text(system, &result->loop, text, sizeof text));
         }
     }
 }
@@ -89,11 +96,14 @@ static void show(const struct step_system *system, const struct check_graph *gra
     (void)printf("  %-12s %-9s %s\n", "property", "promised", "found");
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         const struct check_result *result = &report->results[p];
+        if (!lab_shows(system, (enum step_property)p)) {
+            continue;
+        }
         (void)printf("  %-12s %-9s %-11s", step_property_name((enum step_property)p),
                      system->claims >> p & 1 ? "yes" : "-",
                      result->verdict == CHECK_VIOLATED ? "VIOLATED"
                                                        : lab_verdict_name(result->verdict));
-        show_details(result, (enum step_property)p);
+        show_details(system, result, (enum step_property)p);
         (void)putchar('\n');
     }
 }
@@ -208,11 +218,20 @@ const struct lab_command lab_check = {
             "  --only exclusion   decide nothing else: faster, and less memory for each state\n"
             "  --memory SIZE  stop with a message at this size (default: 3/4 of what is free)\n"
             "\n"
+            "For pool, the core that ships, say what may happen to its guests:\n"
+            "\n"
+            "  --cycles C     each process comes C times (default 1)\n"
+            "  --crashes F    F crashes, each at any step; a new process takes the row over\n"
+            "  --gives-up G   G times a waiting guest gives up\n"
+            "  --grows, --shrinks N   N times the pool gets a seat more, or one fewer\n"
+            "  --tag-bits B   tags of B bits (default: as they ship)\n"
+            "  --line L       places in the line, a power of two (default: just enough)\n"
+            "\n"
             "Exit 0 if everything the algorithm promises holds, 1 if something is violated.\n"
             "\n"
             "    usher-lab check colored -n 4 -k 2\n"
             "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n",
-    .flags = "nkrtPymTj",
+    .flags = "nkrtPymTjCFGUVBL",
     .operands = 1,
     .run = run,
 };

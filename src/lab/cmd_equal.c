@@ -20,7 +20,7 @@ static int compare(const struct lab_options *options, struct check_graph *a, str
             "{s:s, s:s, s:i, s:i, s:b, s:I, s:o}", "a", options->operands[0], "b",
             options->operands[1], "n", (int)options->n, "k", (int)options->k, "equivalent",
             equality.equivalent, "states", (json_int_t)equality.pairs, "trace",
-            equality.equivalent ? json_null() : lab_schedule_json(&equality.trace)));
+            equality.equivalent ? json_null() : lab_schedule_json(a->system, &equality.trace)));
         status = printed != LAB_OK ? printed : status;
     } else if (equality.equivalent) {
         (void)printf("%s and %s are equivalent at n=%u, k=%u: the same regions in all %llu pairs "
@@ -30,7 +30,7 @@ static int compare(const struct lab_options *options, struct check_graph *a, str
     } else {
         (void)printf("%s and %s differ at n=%u, k=%u after: %s\n", options->operands[0],
                      options->operands[1], options->n, options->k,
-                     lab_schedule_text(&equality.trace, text, sizeof text));
+                     lab_schedule_text(a->system, &equality.trace, text, sizeof text));
     }
     check_schedule_free(&equality.trace);
     return status;
@@ -48,6 +48,9 @@ static int run(const struct lab_options *options)
     }
     if (status != LAB_OK) {
         return status;
+    }
+    if (a.machine->events != 0 || b.machine->events != 0) {
+        return lab_fail(LAB_USAGE, "equivalence is defined only where nothing but steps can happen");
     }
     status = lab_explore(options, &a, &graph_a);
     if (status == LAB_OK) {

@@ -19,18 +19,23 @@ static void show(const struct step_machine *const *list)
 
 static int run(const struct lab_options *options)
 {
+    static const struct step_machine *const core[] = {&model_pool, NULL};
     if (options->json) {
         json_t *array = json_array();
         add(array, papers_all, false);
+        add(array, core, false);
         if (options->all) {
             add(array, papers_mutants, true);
+            add(array, model_pool_mutants, true);
         }
         return lab_print_json(array);
     }
     show(papers_all);
+    show(core);
     if (options->all) {
         (void)printf("\nBroken on purpose, each to be found out by the checker:\n");
         show(papers_mutants);
+        show(model_pool_mutants);
     }
     return LAB_OK;
 }

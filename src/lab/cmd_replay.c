@@ -21,7 +21,8 @@ int lab_load_trace(const char *path, struct check_trace *trace, struct step_syst
         check_trace_free(trace);
         return lab_fail(LAB_BAD_DATA, "%s: %s", path, why);
     }
-    struct lab_options options = {.n = trace->n, .k = trace->k, .robustness = trace->robustness};
+    struct lab_options options = {.n = trace->n, .k = trace->k, .robustness = trace->robustness,
+                                  .limits = trace->limits};
     int status = lab_system(&options, trace->algorithm, system);
     if (status != LAB_OK) {
         check_trace_free(trace);

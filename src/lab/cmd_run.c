@@ -55,6 +55,10 @@ static int run(const struct lab_options *options)
     if (status != LAB_OK) {
         return status;
     }
+    if (system.machine->events != 0) {
+        return lab_fail(LAB_USAGE, "%s is a model of what happens to a pool: it can be checked, not run",
+                        options->operands[0]);
+    }
     run.seconds = options->seconds > 0 ? options->seconds : 1;
     int error = lab_run_for_real(&run);
     if (error != 0) {

@@ -35,6 +35,7 @@ struct row {
     enum check_verdict found[STEP_PROPERTIES]; /* violated if violated at any size */
     bool promise_broken[STEP_PROPERTIES];      /* violated at a size at which it is promised */
     unsigned n[STEP_PROPERTIES], k[STEP_PROPERTIES]; /* where it was first violated */
+    struct step_system system[STEP_PROPERTIES];
     struct check_result shown[STEP_PROPERTIES];      /* and how */
 };
 
@@ -47,6 +48,7 @@ static void note(struct row *row, const struct step_system *system, struct check
         if (result->verdict == CHECK_VIOLATED && first) {
             row->found[p] = CHECK_VIOLATED;
             row->promise_broken[p] = promised;
+            row->system[p] = *system;
             row->n[p] = system->n;
             row->k[p] = system->k;
             check_schedule_free(&row->shown[p].trace);
@@ -137,7 +139,7 @@ static void show_violations(const struct row *rows, unsigned count, bool promise
             }
             (void)printf("  %-*s %-11s n=%u k=%u  %s", width, rows[r].machine->name,
                          step_property_name(p), rows[r].n[p], rows[r].k[p],
-                         lab_schedule_text(&rows[r].shown[p].trace, text, sizeof text));
+                         lab_schedule_text(&rows[r].system[p], &rows[r].shown[p].trace, text, sizeof text));
             for (unsigned i = 0; i < CHECK_MAX_PROCESSES; i++) {
                 if (rows[r].shown[p].stopped >> i & 1) {
                     (void)printf(", stop %u", i + 1);
@@ -145,7 +147,7 @@ static void show_violations(const struct row *rows, unsigned count, bool promise
             }
             if (rows[r].shown[p].loop.length > 0) {
                 (void)printf(", then %s for ever",
-                             lab_schedule_text(&rows[r].shown[p].loop, text, sizeof text));
+                             lab_schedule_text(&rows[r].system[p], &rows[r].shown[p].loop, text, sizeof text));
             }
             (void)printf("\n");
         }
@@ -170,6 +172,9 @@ static json_t *row_json(const struct row *row)
     json_t *found = json_object();
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         const char *name = step_property_name((enum step_property)p);
+        if (p == STEP_INVARIANT) {
+            continue; /* the papers' machines state none */
+        }
         json_t *object = json_pack("{s:s}", "verdict", lab_verdict_name(row->found[p]));
         if (row->promised >> p & 1) {
             (void)json_array_append_new(claimed, json_string(name));
@@ -177,9 +182,9 @@ static json_t *row_json(const struct row *row)
         if (row->found[p] == CHECK_VIOLATED) {
             (void)json_object_set_new(object, "n", json_integer(row->n[p]));
             (void)json_object_set_new(object, "k", json_integer(row->k[p]));
-            (void)json_object_set_new(object, "trace", lab_schedule_json(&row->shown[p].trace));
+            (void)json_object_set_new(object, "trace", lab_schedule_json(&row->system[p], &row->shown[p].trace));
             if (row->shown[p].loop.length > 0) {
-                (void)json_object_set_new(object, "loop", lab_schedule_json(&row->shown[p].loop));
+                (void)json_object_set_new(object, "loop", lab_schedule_json(&row->system[p], &row->shown[p].loop));
             }
             if (row->shown[p].stopped != 0) {
                 (void)json_object_set_new(object, "stopped",

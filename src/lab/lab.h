@@ -5,6 +5,7 @@
 #define USHER_LAB_H
 
 #include "check/property.h"
+#include "model/pool.h"
 #include "papers/papers.h"
 
 #include <jansson.h>
@@ -34,6 +35,7 @@ struct lab_options {
     const char *trace_file;
     const char *output;
     const char *property;
+    struct step_limits limits;
 };
 
 struct lab_command {
@@ -55,6 +57,9 @@ int lab_parse(const struct lab_command *command, int argc, char **argv,
 /* Print "usher-lab: ..." to stderr and return `status`. */
 __attribute__((format(printf, 2, 3))) int lab_fail(int status, const char *format, ...);
 
+/* The machine of that name among the papers' and the core's, mutants included; NULL if none. */
+const struct step_machine *lab_find(const char *name);
+
 /* Set up the named machine at the size of the options; complains and returns LAB_USAGE if it
  * cannot. */
 int lab_system(const struct lab_options *options, const char *name, struct step_system *system);
@@ -63,9 +68,14 @@ int lab_system(const struct lab_options *options, const char *name, struct step_
 int lab_explore(const struct lab_options *options, const struct step_system *system,
                 struct check_graph *graph);
 
-/* "1 2 1", process numbers from 1. Returns `out`. */
-char *lab_schedule_text(const struct check_schedule *schedule, char *out, size_t size);
-json_t *lab_schedule_json(const struct check_schedule *schedule);
+/* "1 2 1", process numbers from 1; what happens beside steps is named: "2:crash". Returns `out`. */
+char *lab_schedule_text(const struct step_system *system, const struct check_schedule *schedule,
+                        char *out, size_t size);
+/* [1,2,1], and "2:crash" as a string. */
+json_t *lab_schedule_json(const struct step_system *system, const struct check_schedule *schedule);
+
+/* Is there anything to say about this property of this machine? */
+bool lab_shows(const struct step_system *system, enum step_property property);
 
 /* The processes of a mask, as numbers from 1. */
 json_t *lab_processes_json(unsigned mask);
@@ -73,7 +83,8 @@ json_t *lab_processes_json(unsigned mask);
 const char *lab_verdict_name(enum check_verdict verdict);
 
 /* One property of a report as the documented object: verdict, trace, loop, ... */
-json_t *lab_result_json(const struct check_result *result, enum step_property property);
+json_t *lab_result_json(const struct step_system *system, const struct check_result *result,
+                        enum step_property property);
 
 /* Print a document and free it. */
 int lab_print_json(json_t *document);

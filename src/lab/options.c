@@ -29,7 +29,10 @@ static const struct option long_options[] = {
     {"property", required_argument, NULL, 'P'},
     {"threads", required_argument, NULL, 'T'},
     {"output", required_argument, NULL, 'o'},
-    {NULL, 0, NULL, 0},
+    {"cycles", required_argument, NULL, 'C'},  {"crashes", required_argument, NULL, 'F'},
+    {"gives-up", required_argument, NULL, 'G'}, {"grows", required_argument, NULL, 'U'},
+    {"shrinks", required_argument, NULL, 'V'}, {"tag-bits", required_argument, NULL, 'B'},
+    {"line", required_argument, NULL, 'L'},    {NULL, 0, NULL, 0},
 };
 
 static int parse_count(const char *name, const char *text, unsigned *value)
@@ -43,6 +46,16 @@ static int parse_count(const char *name, const char *text, unsigned *value)
     }
     *value = (unsigned)number;
     return LAB_OK;
+}
+
+/* The same, and 0 is allowed. */
+static int parse_limit(const char *name, const char *text, unsigned *value)
+{
+    if (strcmp(text, "0") == 0) {
+        *value = 0;
+        return LAB_OK;
+    }
+    return parse_count(name, text, value);
 }
 
 /* A size in bytes: a number, perhaps with K, M, G or T behind it. */
@@ -97,6 +110,20 @@ static int parse_one(int letter, char *argument, struct lab_options *options)
         return parse_count("k", argument, &options->k);
     case 'r':
         return parse_count("r", argument, &options->robustness);
+    case 'C':
+        return parse_count("--cycles", argument, &options->limits.cycles);
+    case 'F':
+        return parse_limit("--crashes", argument, &options->limits.crashes);
+    case 'G':
+        return parse_limit("--gives-up", argument, &options->limits.gives_up);
+    case 'U':
+        return parse_limit("--grows", argument, &options->limits.grows);
+    case 'V':
+        return parse_limit("--shrinks", argument, &options->limits.shrinks);
+    case 'B':
+        return parse_count("--tag-bits", argument, &options->limits.tag_bits);
+    case 'L':
+        return parse_count("--line", argument, &options->limits.line);
     case 'T':
         return parse_count("--threads", argument, &options->threads);
     case 'm':
@@ -170,14 +197,25 @@ int lab_parse(const struct lab_command *command, int argc, char **argv, struct l
     return LAB_OK;
 }
 
+const struct step_machine *lab_find(const char *name)
+{
+    for (const struct step_machine *const *m = model_pool_mutants; *m != NULL; m++) {
+        if (strcmp((*m)->name, name) == 0) {
+            return *m;
+        }
+    }
+    return strcmp(name, model_pool.name) == 0 ? &model_pool : papers_find(name);
+}
+
 int lab_system(const struct lab_options *options, const char *name, struct step_system *system)
 {
     char why[STEP_WHY_BYTES];
-    const struct step_machine *machine = papers_find(name);
+    const struct step_machine *machine = lab_find(name);
     if (machine == NULL) {
         return lab_fail(LAB_USAGE, "no algorithm '%s'; 'usher-lab list' shows them", name);
     }
-    if (step_system_init(system, machine, options->n, options->k, options->robustness, why) != 0) {
+    if (step_system_init_with(system, machine, options->n, options->k, options->robustness,
+                              &options->limits, why) != 0) {
         return lab_fail(LAB_USAGE, "%s: %s", name, why);
     }
     return LAB_OK;

@@ -10,28 +10,47 @@ const char *lab_verdict_name(enum check_verdict verdict)
     return names[verdict];
 }
 
-char *lab_schedule_text(const struct check_schedule *schedule, char *out, size_t size)
+/* One label of a schedule: "2", or "2:crash". */
+static void label_text(const struct step_system *system, unsigned label, char *out, size_t size)
+{
+    unsigned event = check_label_event(system, label);
+    (void)snprintf(out, size, "%u%s%s", check_label_process(system, label) + 1, event == 0 ? "" : ":",
+                   event == 0 ? "" : system->machine->event_names[event]);
+}
+
+char *lab_schedule_text(const struct step_system *system, const struct check_schedule *schedule,
+                        char *out, size_t size)
 {
     size_t at = 0;
     out[0] = '\0';
     for (size_t i = 0; i < schedule->length; i++) {
-        if (at + 16 > size) {
+        char label[32];
+        label_text(system, schedule->steps[i], label, sizeof label);
+        if (at + strlen(label) + 6 > size) {
             (void)snprintf(out + at, size - at, " ...");
             break;
         }
-        at += (size_t)snprintf(out + at, size - at, "%s%u", i == 0 ? "" : " ",
-                               schedule->steps[i] + 1U);
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i == 0 ? "" : " ", label);
     }
     return out;
 }
 
-json_t *lab_schedule_json(const struct check_schedule *schedule)
+json_t *lab_schedule_json(const struct step_system *system, const struct check_schedule *schedule)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < schedule->length; i++) {
-        (void)json_array_append_new(array, json_integer(schedule->steps[i] + 1));
+        char label[32];
+        label_text(system, schedule->steps[i], label, sizeof label);
+        (void)json_array_append_new(array, schedule->steps[i] < system->n
+                                               ? json_integer(schedule->steps[i] + 1)
+                                               : json_string(label));
     }
     return array;
+}
+
+bool lab_shows(const struct step_system *system, enum step_property property)
+{
+    return property != STEP_INVARIANT || system->machine->wrong != NULL;
 }
 
 json_t *lab_processes_json(unsigned mask)
@@ -45,7 +64,8 @@ json_t *lab_processes_json(unsigned mask)
     return array;
 }
 
-json_t *lab_result_json(const struct check_result *result, enum step_property property)
+json_t *lab_result_json(const struct step_system *system, const struct check_result *result,
+                        enum step_property property)
 {
     json_t *object = json_object();
     (void)json_object_set_new(object, "verdict", json_string(lab_verdict_name(result->verdict)));
@@ -56,10 +76,13 @@ json_t *lab_result_json(const struct check_result *result, enum step_property pr
     if (result->verdict == CHECK_HOLDS && result->tested == 0) {
         (void)json_object_set_new(object, "vacuous", json_true());
     }
+    if (result->verdict == CHECK_VIOLATED && result->why != NULL) {
+        (void)json_object_set_new(object, "why", json_string(result->why));
+    }
     if (result->verdict == CHECK_VIOLATED) {
-        (void)json_object_set_new(object, "trace", lab_schedule_json(&result->trace));
+        (void)json_object_set_new(object, "trace", lab_schedule_json(system, &result->trace));
         if (result->loop.length > 0) {
-            (void)json_object_set_new(object, "loop", lab_schedule_json(&result->loop));
+            (void)json_object_set_new(object, "loop", lab_schedule_json(system, &result->loop));
         }
         if (result->stopped != 0) {
             (void)json_object_set_new(object, "stopped", lab_processes_json(result->stopped));

@@ -7,9 +7,19 @@
 int step_system_init(struct step_system *system, const struct step_machine *machine, unsigned n,
                      unsigned k, unsigned robustness, char why[STEP_WHY_BYTES])
 {
+    return step_system_init_with(system, machine, n, k, robustness, NULL, why);
+}
+
+int step_system_init_with(struct step_system *system, const struct step_machine *machine, unsigned n,
+                          unsigned k, unsigned robustness, const struct step_limits *limits,
+                          char why[STEP_WHY_BYTES])
+{
     memset(system, 0, sizeof *system);
     *system = (struct step_system){
         .machine = machine, .n = n, .k = k, .robustness = robustness == 0 ? k : robustness};
+    if (limits != NULL) {
+        system->limits = *limits;
+    }
     if (n < 1 || n > STEP_MAX_PROCESSES) {
         (void)snprintf(why, STEP_WHY_BYTES, "n must be from 1 to %d", STEP_MAX_PROCESSES);
         return -1;
@@ -35,6 +45,7 @@ const char *step_property_name(enum step_property property)
         [STEP_PROGRESS] = "progress",
         [STEP_LOCKOUT] = "lockout",
         [STEP_STARVATION] = "starvation",
+        [STEP_INVARIANT] = "invariant",
         [STEP_OVERTAKINGS] = "overtakings",
     };
     return (unsigned)property < STEP_PROPERTIES ? names[property] : NULL;

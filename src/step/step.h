@@ -25,7 +25,7 @@
 enum {
     STEP_MAX_PROCESSES = 64,      /* of a run on real threads or processes */
     STEP_MAX_SHARED_WORDS = 64,   /* shared words of a system */
-    STEP_MAX_PRIVATE_BYTES = 64,  /* private state of one process */
+    STEP_MAX_PRIVATE_BYTES = 384, /* private state of one process */
     STEP_MAX_CONSTANT_BYTES = 64, /* what a machine derives from n and k */
     STEP_WHY_BYTES = 160          /* a sentence that says why sizes are refused */
 };
@@ -45,6 +45,7 @@ enum step_property {
     STEP_PROGRESS,    /* with at most k-1 stopped, some live process that tries enters */
     STEP_LOCKOUT,     /* with at most k-1 stopped, every live process that tries enters */
     STEP_STARVATION,  /* with nobody stopped, everyone who tries enters */
+    STEP_INVARIANT,   /* no state is wrong in the machine's own eyes (step_machine.wrong) */
     STEP_OVERTAKINGS, /* the overtakings during one wait are bounded */
     STEP_PROPERTIES
 };
@@ -53,12 +54,21 @@ enum step_property {
 
 struct step_machine;
 
+/* How much may happen beside steps, for machines to which it may. */
+struct step_limits {
+    unsigned crashes, gives_up, grows, shrinks; /* how often, in all */
+    unsigned cycles;                            /* how often each process comes */
+    unsigned tag_bits;                          /* 0: as shipped */
+    unsigned line;                              /* places in the line; 0: as the machine likes */
+};
+
 /* One machine at one size. Filled in by step_system_init, constant from then on. */
 struct step_system {
     const struct step_machine *machine;
     unsigned n;          /* processes, numbered 0..n-1 here and 1..n wherever people read them */
     unsigned k;          /* seats: how many may be in C at once */
     unsigned robustness; /* the 1979 report's k: fewer than this many failures are survived */
+    struct step_limits limits;
 
     /* set by the machine's `prepare` */
     unsigned shared_words;  /* 1..STEP_MAX_SHARED_WORDS */
@@ -89,6 +99,7 @@ struct step_machine {
     unsigned variant;      /* 0, or which guard a mutant of the machine drops */
     bool anonymous;        /* `step` does not look at `process`: all processes are alike */
     bool unbounded;        /* its shared values are not bounded: counted in canonical form only */
+    bool loose_regions;   /* regions are for people: changes outside the model are allowed */
     bool one_step_enabled; /* a process that is C-enabled enters C with its very next step */
 
     /* Set sizes, claims and constants for n and k. 0, or -1 with a sentence in `why`. */
@@ -108,6 +119,16 @@ struct step_machine {
        private states, one after the other. */
     void (*rebase)(const struct step_system *system, uint64_t *words, void *states);
 
+    /* What may happen to a process beside its steps: event 1..events-1. NULL and events 0 if nothing
+       ever does. False if it cannot happen now; then nothing has changed. */
+    bool (*event)(const struct step_system *system, struct step_memory *memory, void *state,
+                  unsigned process, unsigned event);
+    const char *const *event_names; /* [1..events-1] */
+    unsigned events;
+
+    /* What is wrong with a state that its regions do not show: NULL if nothing is. */
+    const char *(*wrong)(const struct step_system *system, const uint64_t *words, const void *states);
+
     /* Write a shared word for people, as snprintf does. */
     int (*print_word)(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size);
@@ -116,8 +137,13 @@ struct step_machine {
     double (*bound)(const struct step_system *system);
 };
 
-/* Set up `system` for n processes and k seats; robustness 0 stands for k. 0, or -1 with a sentence
- * in `why`. */
+/* Set up `system` for n processes and k seats; robustness 0 stands for k, and limits NULL for none. 0,
+   or -1 with a sentence in `why`. */
+int step_system_init_with(struct step_system *system, const struct step_machine *machine, unsigned n,
+                          unsigned k, unsigned robustness, const struct step_limits *limits,
+                          char why[STEP_WHY_BYTES]);
+
+/* The same without limits. */
 int step_system_init(struct step_system *system, const struct step_machine *machine, unsigned n,
                      unsigned k, unsigned robustness, char why[STEP_WHY_BYTES]);
 
@@ -156,6 +182,15 @@ static inline void step_write(struct step_memory *memory, unsigned word, uint64_
         step__note(memory, STEP_WRITE, word, atomic_load(&memory->words[word]), value);
     }
     atomic_store(&memory->words[word], value);
+}
+
+/* One compare-and-swap of a shared word. */
+static inline bool step_swap(struct step_memory *memory, unsigned word, uint64_t from, uint64_t to)
+{
+    uint64_t before = from;
+    bool swapped = atomic_compare_exchange_strong(&memory->words[word], &before, to);
+    step__note(memory, STEP_UPDATE, word, before, swapped ? to : before);
+    return swapped;
 }
 
 /*

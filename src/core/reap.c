@@ -1,0 +1,103 @@
+/*
+ * Recoverable tickets: what the dead left, and the holes in the line. See core.h.
+ */
+#include "core/core.h"
+
+#include "core/parts.h"
+
+/*
+ * Move those who wait forward over holes, a place at a time from the front, so that the holes come
+ * to stand at the end of the line, where the next guest adopts them: otherwise a line behind one long
+ * holder would fill up with the places of those who came and gave up.
+ *
+ * A hole, or a copy of the place before it, is overwritten with the guest who waits in the next place;
+ * the copy left there is overwritten or passed over in its turn. Nobody's last place is ever
+ * overwritten: a guest that waits is copied forward first.
+ */
+enum core_progress core_slide(struct core *c, struct core_slide *f)
+{
+    CORE_BEGIN(f);
+    CORE_READ(c, f, f->word, c->at_i);
+    f->last = core_i_issue(f->word);
+    CORE_READ(c, f, f->word, c->at_v);
+    for (f->t = core_v_valid(f->word) + 1; core_ticket_after(f->t, f->last) < 0; f->t++) {
+        CORE_READ(c, f, f->a, core__line_at(c, f->t));
+        if (core_ticket_after(core_line_ticket(f->a), f->t) > 0) {
+            break; /* another lap: all this is past */
+        }
+        f->ok = core_line_ticket(f->a) != (f->t & CORE_TICKET_MASK); /* nothing was recorded */
+        if (!f->ok && core_line_decided(f->a)) {
+            continue;
+        }
+        if (!f->ok) {
+            CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->a)));
+            f->ok = !core__waits_at(c, f->word, f->a) || CORE_DROPS(c, CORE_GUARD_SLIDE_LIVE);
+        }
+        if (!f->ok) {
+            CORE_READ(c, f, f->word, core__line_at(c, f->t - 1));
+            f->ok = core_line_ticket(f->word) == ((f->t - 1) & CORE_TICKET_MASK) &&
+                    core_line_who(f->word) == core_line_who(f->a);
+        }
+        if (!f->ok) {
+            continue;
+        }
+        CORE_READ(c, f, f->b, core__line_at(c, f->t + 1));
+        if (core_line_ticket(f->b) != ((f->t + 1) & CORE_TICKET_MASK) || core_line_decided(f->b)) {
+            continue;
+        }
+        CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->b)));
+        if (core__waits_at(c, f->word, f->b)) {
+            CORE_CAS(c, f, f->ok, core__line_at(c, f->t), f->a,
+                     core_line(f->t, core_line_row(f->b), core_line_tag(f->b)));
+        }
+    }
+    CORE_END(f);
+}
+
+enum core_progress core_reap(struct core *c, struct core_reap *f)
+{
+    CORE_BEGIN(f);
+    for (;;) {
+        CORE_READ(c, f, f->r, core__row_at(c, f->row));
+        if (core_row_state(f->r) == CORE_IDLE ||
+            (core_row_cycle(f->r) != f->cycle && !CORE_DROPS(c, CORE_GUARD_REAP_CYCLE))) {
+            CORE_RETURN(f);
+        }
+        if (core_row_state(f->r) == CORE_WAITING) {
+            /* Its ticket may be valid already, and nobody have told it: then it is a holder. */
+            CORE_READ(c, f, f->word, c->at_i);
+            if (core__names_i(c, f->word, f->row, core_row_cycle(f->r)) &&
+                !CORE_DROPS(c, CORE_GUARD_REAP_FINISH_TAKE)) {
+                memset(&f->u, 0, sizeof f->u);
+                f->u.take.i = f->word;
+                CORE_CALL(f, core_finish_take(c, &f->u.take));
+            }
+            CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
+                     core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+            if (f->ok) {
+                memset(&f->u, 0, sizeof f->u);
+                CORE_CALL(f, core_slide(c, &f->u.slide));
+                CORE_RETURN(f);
+            }
+        } else if (core_row_state(f->r) == CORE_GRANTED) {
+            for (f->seat = 0; f->seat < c->seats; f->seat++) {
+                CORE_READ(c, f, f->word, c->at_seat + f->seat);
+                f->ok = f->word == core_seat(f->row, core_row_cycle(f->r));
+                if (CORE_DROPS(c, CORE_GUARD_SEAT_CYCLE)) {
+                    f->ok = f->word >> 48 == f->row + 1;
+                }
+                if (f->ok) {
+                    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word, CORE_SEAT_DIED);
+                }
+            }
+            CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
+                     core_row(CORE_LEAVING, core_row_cycle(f->r), core_row_ticket(f->r)));
+        } else {
+            memset(&f->u, 0, sizeof f->u);
+            f->u.publish.row = f->row;
+            f->u.publish.r = f->r;
+            CORE_CALL(f, core_publish(c, &f->u.publish));
+        }
+    }
+    CORE_END(f);
+}

@@ -1,0 +1,85 @@
+/*
+ * How the core's source can be stopped before each shared access.
+ *
+ * Every operation of the core is a function over a frame, a struct of its locals. In the shipping
+ * build the macros below are plain calls and accesses, the frames are ordinary locals, and the
+ * compiler sees straight code. With CORE_STEPS the same source becomes resumable: before each shared
+ * access the function notes in its frame where it is and returns CORE_MORE; called again, it goes on
+ * from there, makes that one access, and runs to the next. So whoever calls it decides who makes the
+ * next access: the checker explores every order.
+ *
+ * Rules for the code between the macros: what must survive an access lives in the frame; one macro a
+ * line (a place is its line number).
+ */
+#ifndef USHER_CORE_STEPS_H
+#define USHER_CORE_STEPS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum core_progress { CORE_DONE, CORE_MORE };
+
+#ifdef CORE_STEPS
+
+#include "step/step.h"
+
+#define CORE_AT uint16_t at;
+#define CORE_BEGIN(f)                                                                              \
+    switch ((f)->at) {                                                                             \
+    case 0:
+#define CORE_END(f)                                                                                \
+    }                                                                                              \
+    (f)->at = 0;                                                                                   \
+    return CORE_DONE
+#define CORE_RETURN(f)                                                                             \
+    do {                                                                                           \
+        (f)->at = 0;                                                                               \
+        return CORE_DONE;                                                                          \
+    } while (0)
+#define CORE__STOP(f)                                                                              \
+    (f)->at = __LINE__;                                                                            \
+    return CORE_MORE;                                                                              \
+    case __LINE__:
+#define CORE_CALL(f, call)                                                                         \
+    do {                                                                                           \
+        (f)->at = __LINE__;                                                                        \
+        __attribute__((fallthrough));                                                              \
+    case __LINE__:                                                                                 \
+        if ((call) == CORE_MORE) {                                                                 \
+            return CORE_MORE;                                                                      \
+        }                                                                                          \
+    } while (0)
+#define CORE_READ(c, f, into, word)                                                                \
+    do {                                                                                           \
+        CORE__STOP(f) (into) = step_read((c)->memory, (word));                                     \
+    } while (0)
+#define CORE_WRITE(c, f, word, value)                                                              \
+    do {                                                                                           \
+        CORE__STOP(f) step_write((c)->memory, (word), (value));                                    \
+    } while (0)
+/* `into` becomes whether the word was `from` and is now `to`. */
+#define CORE_CAS(c, f, into, word, from, to)                                                       \
+    do {                                                                                           \
+        CORE__STOP(f) (into) = step_swap((c)->memory, (word), (from), (to));                       \
+    } while (0)
+#define CORE_DROPS(c, guard) ((c)->broken & (guard))
+
+#else
+
+#define CORE_AT char at;
+#define CORE_BEGIN(f) (void)(f)
+#define CORE_END(f) return CORE_DONE
+#define CORE_RETURN(f) return CORE_DONE
+#define CORE_CALL(f, call) (void)(call)
+#define CORE_READ(c, f, into, word) (into) = atomic_load(&(c)->words[word])
+#define CORE_WRITE(c, f, word, value) atomic_store(&(c)->words[word], (value))
+#define CORE_CAS(c, f, into, word, from, to)                                                       \
+    do {                                                                                           \
+        uint64_t from_ = (from);                                                                   \
+        (into) = atomic_compare_exchange_strong(&(c)->words[word], &from_, (to));                  \
+    } while (0)
+#define CORE_DROPS(c, guard) 0
+
+#endif
+
+#endif
