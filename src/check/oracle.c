@@ -176,6 +176,18 @@ static void learn_distances(struct oracle *o)
     }
 }
 
+static void learn_wrong(struct oracle *o, const struct check_graph *graph)
+{
+    const struct step_system *system = graph->system;
+    uint64_t words[STEP_MAX_SHARED_WORDS];
+    _Alignas(8) unsigned char states[ORACLE_PROCESSES * STEP_MAX_PRIVATE_BYTES];
+    o->states_invariant = system->machine->wrong != NULL;
+    for (uint32_t s = 0; s < o->states && o->states_invariant; s++) {
+        check_seen_get(&graph->seen, s, words, states);
+        o->at[s].wrong = system->machine->wrong(system, words, states) != NULL;
+    }
+}
+
 bool oracle_learn(struct oracle *o, const struct check_graph *graph)
 {
     memset(o, 0, sizeof *o);
@@ -200,6 +212,7 @@ bool oracle_learn(struct oracle *o, const struct check_graph *graph)
     learn_allocation(o, STEP_TRYING, STEP_CRITICAL);
     learn_allocation(o, STEP_EXIT, STEP_REMAINDER);
     learn_distances(o);
+    learn_wrong(o, graph);
     for (uint32_t s = 0; s < o->states; s++) {
         struct oracle_state *q = &o->at[s];
         q->t_waiting = q->in[STEP_TRYING] & ~q->c_enabled;

@@ -27,16 +27,18 @@ struct oracle_state {
     unsigned waiting;              /* 1979: in T and not in CEn, or in E and not in REn */
     unsigned c_allocation, r_allocation;
     size_t distance; /* steps from the start */
+    bool wrong;      /* in the machine's own eyes */
 };
 
 struct oracle {
     unsigned n, k, r;
+    bool states_invariant; /* the machine says which of its states are wrong */
     uint32_t states;
     struct oracle_state at[ORACLE_STATES];
 
     /* the answers */
     bool holds[STEP_PROPERTIES];
-    size_t shortest[STEP_PROPERTIES]; /* trace of exclusion, C1, FIFO, C5' */
+    size_t shortest[STEP_PROPERTIES]; /* trace of exclusion, C1, FIFO, C5', invariant */
     int64_t robust;                   /* of C2, as check_result has it */
     int64_t bounds[STEP_PROPERTIES];  /* of C4' and overtakings */
 };

@@ -27,6 +27,15 @@ static void decide_exclusion(struct oracle *o)
     }
 }
 
+static void decide_invariant(struct oracle *o)
+{
+    for (uint32_t q = 0; q < o->states; q++) {
+        if (o->at[q].wrong) {
+            violated(o, STEP_INVARIANT, o->at[q].distance);
+        }
+    }
+}
+
 static void decide_deadlock(struct oracle *o)
 {
     static struct oracle_steps still;
@@ -321,6 +330,7 @@ bool oracle_decide(struct oracle *o, const struct check_graph *graph)
         o->shortest[p] = ORACLE_NEVER;
     }
     decide_exclusion(o);
+    decide_invariant(o);
     decide_deadlock(o);
     decide_fifo(o);
     for (unsigned steppers = 1; steppers < 1U << o->n; steppers++) {

@@ -21,6 +21,7 @@ struct entry {
 
 static struct table {
     unsigned n, k, r, values, states;
+    uint64_t forbidden; /* the shared value that is wrong; perhaps one that there is not */
     bool alike;
     enum step_region region[MOST_PRIVATE];
     struct entry delta[ORACLE_PROCESSES][MOST_VALUES][MOST_PRIVATE];
@@ -71,6 +72,14 @@ static enum step_region region(const struct step_system *system, const void *sta
     return table.region[*(const uint8_t *)state];
 }
 
+static const char *wrong(const struct step_system *system, const uint64_t *words,
+                         const void *states)
+{
+    (void)system;
+    (void)states;
+    return words[0] == table.forbidden ? "the forbidden value" : NULL;
+}
+
 static struct step_machine machine = {
     .name = "table",
     .title = "a random table",
@@ -78,6 +87,7 @@ static struct step_machine machine = {
     .init = init,
     .step = step,
     .region = region,
+    .wrong = wrong,
 };
 
 /* A private state to which a step from `from` may lead. */
@@ -241,6 +251,7 @@ static void make_table(uint64_t first_seed, unsigned number)
         }
     }
     table.r = 1 + below(table.n);
+    table.forbidden = 1 + below(2 * table.values);
     machine.anonymous = table.alike;
 }
 
@@ -259,6 +270,7 @@ int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const
     table.k = k;
     table.values = 1;
     table.states = 4;
+    table.forbidden = 1;
     for (unsigned x = 0; x < 4; x++) {
         table.region[x] = (enum step_region)x;
         for (unsigned i = 0; i < n; i++) {
@@ -273,7 +285,8 @@ int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const
 
 void oracle_system_print(void)
 {
-    (void)fprintf(stderr, "n=%u k=%u r=%u\n", table.n, table.k, table.r);
+    (void)fprintf(stderr, "n=%u k=%u r=%u, wrong is %u\n", table.n, table.k, table.r,
+                  (unsigned)table.forbidden);
     for (unsigned i = 0; i < (table.alike ? 1 : table.n); i++) {
         for (unsigned x = 0; x < table.states; x++) {
             (void)fprintf(stderr, "  P%u %c%u:", i + 1, step_region_letter(table.region[x]), x);

@@ -180,6 +180,8 @@ static bool shows(const struct replay *r, enum step_property property)
     case STEP_EXCLUSION:
     case STEP_C1:
         return oracle_size(last->in[STEP_CRITICAL]) > r->oracle->k;
+    case STEP_INVARIANT:
+        return last->wrong;
     case STEP_DEADLOCK:
         return shows_deadlock(r);
     case STEP_FIFO:
@@ -200,7 +202,6 @@ static bool shows(const struct replay *r, enum step_property property)
         return shows_lockout(r, false, 1);
     case STEP_OVERTAKINGS:
         return shows_unbounded_overtaking(r);
-    case STEP_INVARIANT:
     case STEP_PROPERTIES:
         break;
     }
@@ -212,7 +213,7 @@ const char *oracle_trace_fault(const struct oracle *oracle, enum step_property p
 {
     static struct replay r;
     bool finite = property == STEP_EXCLUSION || property == STEP_C1 || property == STEP_FIFO ||
-                  property == STEP_C5 || property == STEP_C6;
+                  property == STEP_C5 || property == STEP_C6 || property == STEP_INVARIANT;
     r.oracle = oracle;
     r.result = result;
     if (!execute(&r)) {
