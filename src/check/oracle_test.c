@@ -72,7 +72,7 @@ static unsigned ask(const struct step_system *system)
     EXPECT_EQ(check_decide(&graph, &report), 0);
     bool small = oracle_decide(&oracle, &graph);
     asked += small;
-    for (unsigned p = 0; p < STEP_INVARIANT && small; p++) {
+    for (unsigned p = 0; p < STEP_PROPERTIES && small; p++) {
         const struct check_result *result = &report.results[p];
         verdicts[p] = result->verdict;
         const char *fault = compare(&oracle, (enum step_property)p, result);
@@ -111,12 +111,12 @@ static void the_checker_and_the_oracle_agree_about_random_systems(void)
 
 static void both_verdicts_were_put_to_the_test(void)
 {
-    for (unsigned p = 0; p < STEP_INVARIANT; p++) { /* random machines state none */
+    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         (void)printf("  %-12s holds %u, violated %u, bounds above 0 %u\n",
                      step_property_name((enum step_property)p), seen_holds[p], seen_violated[p],
                      seen_bounds[p]);
     }
-    for (unsigned p = 0; p < STEP_INVARIANT && systems >= 2000; p++) {
+    for (unsigned p = 0; p < STEP_PROPERTIES && systems >= 2000; p++) {
         EXPECT(seen_holds[p] >= 50);
         EXPECT(seen_violated[p] >= 50);
     }
