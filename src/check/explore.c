@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BATCH = 64, MEMO_BITS = 17 };
+enum { BATCH = 64, MEMO_BITS = 17, PROGRESS_COLUMNS = 80 };
 
 struct memo {
     uint64_t from; /* process, shared and private part, + 1; 0: empty */
@@ -153,7 +153,8 @@ static void look_at_step(struct explorer *e, uint32_t state, unsigned process,
 }
 
 /* Let it happen, and number its parts; found->shared is CHECK_NO_STATE if it cannot. */
-static int execute_and_number(struct explorer *e, uint32_t state, unsigned label, struct found *found)
+static int execute_and_number(struct explorer *e, uint32_t state, unsigned label,
+                              struct found *found)
 {
     struct check_graph *graph = e->graph;
     const struct step_system *system = graph->system;
@@ -195,10 +196,10 @@ uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned lab
     }
     /* All parts of a successor have been numbered when its predecessor was expanded. */
     for (unsigned i = 0; i <= graph->system->n; i++) {
-        if (check_parts_number(
-                seen, i == 0 ? &seen->shared : &seen->private,
-                i == 0 ? (void *)u.words : step_state_of(graph->system, u.states, i - 1),
-                &number) != 0) {
+        if (check_parts_number(seen, i == 0 ? &seen->shared : &seen->private,
+                               i == 0 ? (void *)u.words
+                                      : step_state_of(graph->system, u.states, i - 1),
+                               &number) != 0) {
             return CHECK_NO_STATE;
         }
         check_seen_set_part(seen, key, i, number);
@@ -372,12 +373,13 @@ static void show_progress(struct explorer *e, uint32_t expanded, double start, b
     if (last) {
         (void)fprintf(graph->options.progress, "\r\033[K");
     } else {
-        (void)fprintf(graph->options.progress,
-                      "\r\033[K%s: %u states, %u on the frontier, depth %u, %.2f million states/s, "
-                      "%zu MiB",
-                      graph->system->machine->name, check_states(graph),
-                      check_states(graph) - expanded, graph->level_count,
-                      check_states(graph) / (t - start) * 1e-6, graph->budget.used >> 20);
+        char line[PROGRESS_COLUMNS];
+        (void)snprintf(line, sizeof line,
+                       "%s: %.2f M states, frontier %.2f M, depth %u, %.1f M/s, %zu MiB",
+                       graph->system->machine->name, check_states(graph) * 1e-6,
+                       (check_states(graph) - expanded) * 1e-6, graph->level_count,
+                       check_states(graph) / (t - start) * 1e-6, graph->budget.used >> 20);
+        (void)fprintf(graph->options.progress, "\r\033[K%s", line);
     }
     (void)fflush(graph->options.progress);
 }

@@ -97,7 +97,7 @@ static int decide_with_edges(struct check_graph *graph, struct check_report *rep
         if (error == 0) {
             error = check_decide_lockout(graph, &enabled, report);
         }
-        not_checked(report, "defined only where nothing but steps can happen");
+        not_checked(report, "defined only if nothing but steps happens");
         check_enabled_free(&enabled);
         return error;
     }

@@ -38,54 +38,71 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
     if (core_i_row(f->i) == CORE_NOBODY) {
         CORE_RETURN(f);
     }
-    for (;;) {
+    for (f->again = f->i;;) {
+        /* I has moved on: to another's ticket, and then all is done here; or only to the next place
+           for the same guest, see below. */
+        if (f->again != f->i &&
+            (((f->again ^ f->i) & 0xffffffffU) != 0 || CORE_DROPS(c, CORE_GUARD_SAME_AUTHOR))) {
+            CORE_RETURN(f);
+        }
+        f->i = f->again;
+        CORE_FORGET(f->e);
+        CORE_FORGET(f->ok);
         CORE_READ(c, f, f->r, core__row_at(c, core_i_row(f->i)));
         if (!core__waits_for_i(c, f->r, f->i)) {
             CORE_RETURN(f);
         }
         CORE_READ(c, f, f->e, core__line_at(c, core_i_issue(f->i)));
         if (core__is_place(c, f->e, core_i_issue(f->i)) && core_line_decided(f->e)) {
-            /* An adopted place that was passed over before it was recorded: the next one is its. */
-            if (core_line_tag(f->e) != CORE_SKIPPED || CORE_DROPS(c, CORE_GUARD_SKIP_DECIDED)) {
+            /* Either it was served just now: then the row no longer waits. Or it was adopted, and
+               decided before that was recorded: then the next place is its. */
+            if (CORE_DROPS(c, CORE_GUARD_SKIP_DECIDED)) {
                 CORE_RETURN(f);
+            }
+            if (!CORE_DROPS(c, CORE_GUARD_DECIDED_STILL)) {
+                CORE_READ(c, f, f->again, core__row_at(c, core_i_row(f->i)));
+                if (f->again != f->r) {
+                    CORE_RETURN(f);
+                }
             }
             f->again = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
             CORE_CAS(c, f, f->ok, c->at_i, f->i, f->again);
             if (!f->ok) {
-                CORE_RETURN(f);
+                CORE_READ(c, f, f->again, c->at_i);
             }
-            f->i = f->again;
             continue;
         }
-        if (f->e == core__own_place(f->i, f->r)) {
-            break;
-        }
-        if (!CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL)) {
-            CORE_READ(c, f, f->again, c->at_i);
-            if (f->again != f->i) {
-                CORE_RETURN(f);
+        if (f->e != core__own_place(f->i, f->r)) {
+            if (!CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL)) {
+                CORE_READ(c, f, f->again, c->at_i);
+                if (f->again != f->i) {
+                    continue;
+                }
+            }
+            CORE_CAS(c, f, f->ok, core__line_at(c, core_i_issue(f->i)), f->e,
+                     core__own_place(f->i, f->r));
+            if (!f->ok) {
+                continue;
             }
         }
-        CORE_CAS(c, f, f->ok, core__line_at(c, core_i_issue(f->i)), f->e,
-                 core__own_place(f->i, f->r));
-        if (f->ok) {
-            break;
-        }
-    }
-    CORE_READ(c, f, f->e, c->at_v);
-    if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0) {
-        CORE_RETURN(f);
-    }
-    if (!CORE_DROPS(c, CORE_GUARD_GRANT_I_STILL)) {
-        CORE_READ(c, f, f->again, c->at_i);
-        if (f->again != f->i) {
+        CORE_FORGET(f->ok);
+        CORE_READ(c, f, f->e, c->at_v);
+        if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0) {
             CORE_RETURN(f);
         }
-    }
-    CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
-             core_row(CORE_GRANTED, core_row_cycle(f->r), core_i_issue(f->i)));
-    if (f->ok) {
-        core__wake(c, core_i_row(f->i));
+        if (!CORE_DROPS(c, CORE_GUARD_GRANT_I_STILL)) {
+            CORE_FORGET(f->e);
+            CORE_READ(c, f, f->again, c->at_i);
+            if (f->again != f->i) {
+                continue;
+            }
+        }
+        CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
+                 core_row(CORE_GRANTED, core_row_cycle(f->r), core_i_issue(f->i)));
+        if (f->ok) {
+            core__wake(c, core_i_row(f->i));
+        }
+        CORE_RETURN(f);
     }
     CORE_END(f);
 }
@@ -112,7 +129,7 @@ static enum core_progress last_is_hole(struct core *c, struct core_take *f)
         CORE_RETURN(&f->last);
     }
     CORE_READ(c, &f->last, f->word, core__row_at(c, core_line_row(f->e)));
-    f->ok = !core__waits_at(c, f->word, f->e) || CORE_DROPS(c, CORE_GUARD_ADOPT_HOLE);
+    f->ok = core__is_hole(c, f->word, f->e) || CORE_DROPS(c, CORE_GUARD_ADOPT_HOLE);
     if (!f->ok && core_ticket_after(core_i_issue(f->i) - 1, core_v_valid(f->v)) > 0) {
         CORE_READ(c, &f->last, f->word, core__line_at(c, core_i_issue(f->i) - 1));
         f->ok = core__is_place(c, f->word, core_i_issue(f->i) - 1) &&
@@ -130,10 +147,17 @@ enum core_progress core_take(struct core *c, struct core_take *f)
     f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v, f->word);
     CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_WAITING, f->cycle, 0));
     for (;;) {
+        CORE_FORGET(f->i);
+        CORE_FORGET(f->v);
+        CORE_FORGET(f->e);
+        CORE_FORGET(f->word);
+        CORE_FORGET(f->ok);
+        CORE_FORGET(f->ticket);
         CORE_READ(c, f, f->i, c->at_i);
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_I)) {
             f->take.i = f->i;
             CORE_CALL(f, core_finish_take(c, &f->take));
+            CORE_FORGET(f->take);
         }
         CORE_READ(c, f, f->v, c->at_v);
         CORE_CALL(f, last_is_hole(c, f));
@@ -152,13 +176,19 @@ enum core_progress core_take(struct core *c, struct core_take *f)
                 continue;
             }
         }
+        CORE_FORGET(f->v);
+        CORE_FORGET(f->e);
         f->word = core_i(f->ticket, f->row, (uint32_t)f->cycle & c->i_tag_mask);
         CORE_CAS(c, f, f->ok, c->at_i, f->i, f->word);
         if (!f->ok) {
             continue;
         }
         f->take.i = f->word;
+        CORE_FORGET(f->i);
+        CORE_FORGET(f->word);
+        CORE_FORGET(f->ok);
         CORE_CALL(f, core_finish_take(c, &f->take));
+        CORE_FORGET(f->take);
         CORE_READ(c, f, f->word, core__row_at(c, f->row));
         f->granted = core_row_state(f->word) == CORE_GRANTED;
         break;

@@ -15,7 +15,8 @@
  * What is always so, for tickets t:
  *     t <= VALID and issued      granted to whoever took it, or about to be by whoever finishes I
  *     VALID < t <= ISSUE         in the line: line[t] names a guest that waits, or is a hole (its row
- *                                no longer WAITING in that cycle; or a copy of the place before)
+ *                                neither WAITING in that cycle nor granted this ticket; or a copy of
+ *                                the place before)
  *     VALID - ISSUE = seats + owed - (rows GRANTED or LEAVING but not yet published)     if >= 0
  *     row IDLE -> WAITING -> GRANTED -> LEAVING -> IDLE, or WAITING -> IDLE (gives up, is reaped);
  *     IDLE -> GROWING or SHRINKING -> IDLE. Only the owner leaves IDLE, and only the owner or, when
@@ -52,6 +53,9 @@ enum core_guard {
     CORE_GUARD_LEAVING_STILL = 1 << 18,  /* publish only for a row that is still leaving */
     CORE_GUARD_NAMED = 1 << 19,          /* V that names us already is our publication */
     CORE_GUARD_REAP_CYCLE = 1 << 21,     /* a row that has gone on is not reaped */
+    CORE_GUARD_HOLE_GRANTED = 1 << 22,   /* a place granted but not yet marked is no hole */
+    CORE_GUARD_DECIDED_STILL = 1 << 23,  /* the row still waits, before it gets the next place */
+    CORE_GUARD_SAME_AUTHOR = 1 << 24,    /* an I that moved on for the same guest is followed */
     CORE_GUARD_SKIP_DECIDED = 1 << 20,   /* an adopted place passed over meanwhile is replaced */
 };
 

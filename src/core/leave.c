@@ -15,14 +15,20 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
     CORE_BEGIN(&f->deliver);
     for (;;) {
         f->ok = true;
+        CORE_FORGET(f->e);
+        CORE_FORGET(f->r);
+        CORE_FORGET(f->word);
         CORE_READ(c, &f->deliver, f->word, c->at_i);
         if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0) {
             CORE_RETURN(&f->deliver); /* not issued yet: whoever takes it will find it valid */
         }
         if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) == 0) {
             f->take.i = f->word;
+            CORE_FORGET(f->word);
             CORE_CALL(&f->deliver, core_finish_take(c, &f->take));
+            CORE_FORGET(f->take);
         }
+        CORE_FORGET(f->word);
         CORE_READ(c, &f->deliver, f->e, core__line_at(c, core_v_valid(f->v)));
         if (f->e == core_line(core_v_valid(f->v), CORE_NOBODY, CORE_SERVED)) {
             CORE_RETURN(&f->deliver);
@@ -57,9 +63,7 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
             }
             core__wake(c, core_line_row(f->e));
             f->word = CORE_SERVED;
-        } else if (f->r != 0 && core__same_cycle(c, f->r, f->e) &&
-                   (core_row_state(f->r) == CORE_GRANTED || core_row_state(f->r) == CORE_LEAVING) &&
-                   core_row_ticket(f->r) == core_v_valid(f->v)) {
+        } else if (f->r != 0 && core__granted_at(c, f->r, f->e)) {
             f->word = CORE_SERVED;
         } else {
             f->word = CORE_SKIPPED;
@@ -84,6 +88,9 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
 {
     CORE_BEGIN(f);
     CORE_CALL(f, deliver(c, f));
+    CORE_FORGET(f->e);
+    CORE_FORGET(f->r);
+    CORE_FORGET(f->word);
     if (!f->ok || core_v_row(f->v) == CORE_NOBODY) {
         CORE_RETURN(f);
     }
@@ -106,6 +113,7 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
             CORE_CAS(c, f, f->ok, c->at_k, f->e, f->word); /* if it fails, another has done it */
         }
     }
+    CORE_FORGET(f->e);
     if (!CORE_DROPS(c, CORE_GUARD_AUTHOR_V_STILL)) {
         CORE_READ(c, f, f->word, c->at_v);
         if (f->word != f->v) {
@@ -136,6 +144,11 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
 {
     CORE_BEGIN(f);
     for (;;) {
+        CORE_FORGET(f->v);
+        CORE_FORGET(f->word);
+        CORE_FORGET(f->ok);
+        CORE_FORGET(f->ours);
+        CORE_FORGET(f->release);
         CORE_READ(c, f, f->v, c->at_v);
         if (!CORE_DROPS(c, CORE_GUARD_LEAVING_STILL)) {
             CORE_READ(c, f, f->word, core__row_at(c, f->row));
@@ -148,8 +161,11 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
         if (f->ok || !CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
             f->ours = f->ok;
             f->release.v = f->v;
+            CORE_FORGET(f->v);
+            CORE_FORGET(f->word);
             CORE_CALL(f, core_finish_release(c, &f->release));
             f->v = f->release.v; /* further on, if places were passed over */
+            CORE_FORGET(f->release);
             if (f->ours) {
                 continue; /* done, unless V has moved meanwhile: the row tells */
             }
@@ -158,6 +174,8 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
         CORE_CAS(c, f, f->ok, c->at_v, f->v, f->word);
         if (f->ok) {
             f->release.v = f->word;
+            CORE_FORGET(f->v);
+            CORE_FORGET(f->word);
             CORE_CALL(f, core_finish_release(c, &f->release));
         }
     }
@@ -171,6 +189,10 @@ enum core_progress core_release(struct core *c, struct core_release *f)
     f->publish.row = f->row;
     f->publish.r = core_row(CORE_LEAVING, f->cycle, f->ticket);
     CORE_WRITE(c, f, core__row_at(c, f->row), f->publish.r);
+    CORE_FORGET(f->cycle);
+    CORE_FORGET(f->ticket);
+    CORE_FORGET(f->seat);
+    CORE_FORGET(f->ok);
     CORE_CALL(f, core_publish(c, &f->publish));
     CORE_END(f);
 }

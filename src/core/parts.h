@@ -62,6 +62,21 @@ static inline bool core__waits_at(const struct core *c, uint64_t r, uint64_t e)
     return core_row_state(r) == CORE_WAITING && core__same_cycle(c, r, e);
 }
 
+/* Has the row been granted the very ticket of this place? Then the place is served, marked or not. */
+static inline bool core__granted_at(const struct core *c, uint64_t r, uint64_t e)
+{
+    return core__same_cycle(c, r, e) &&
+           (core_row_state(r) == CORE_GRANTED || core_row_state(r) == CORE_LEAVING) &&
+           core_row_ticket(r) == core_line_ticket(e);
+}
+
+/* Does nobody wait in this place any more, without having been granted it? */
+static inline bool core__is_hole(const struct core *c, uint64_t r, uint64_t e)
+{
+    return !core__waits_at(c, r, e) &&
+           (!core__granted_at(c, r, e) || CORE_DROPS(c, CORE_GUARD_HOLE_GRANTED));
+}
+
 /* The place of the ticket that I names, for the row as it is. */
 static inline uint64_t core__own_place(uint64_t i, uint64_t r)
 {

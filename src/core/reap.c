@@ -21,6 +21,8 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
     f->last = core_i_issue(f->word);
     CORE_READ(c, f, f->word, c->at_v);
     for (f->t = core_v_valid(f->word) + 1; core_ticket_after(f->t, f->last) < 0; f->t++) {
+        CORE_FORGET(f->b);
+        CORE_FORGET(f->word);
         CORE_READ(c, f, f->a, core__line_at(c, f->t));
         if (core_ticket_after(core_line_ticket(f->a), f->t) > 0) {
             break; /* another lap: all this is past */
@@ -31,7 +33,7 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         }
         if (!f->ok) {
             CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->a)));
-            f->ok = !core__waits_at(c, f->word, f->a) || CORE_DROPS(c, CORE_GUARD_SLIDE_LIVE);
+            f->ok = core__is_hole(c, f->word, f->a) || CORE_DROPS(c, CORE_GUARD_SLIDE_LIVE);
         }
         if (!f->ok) {
             CORE_READ(c, f, f->word, core__line_at(c, f->t - 1));
@@ -58,6 +60,10 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
 {
     CORE_BEGIN(f);
     for (;;) {
+        CORE_FORGET(f->seat);
+        CORE_FORGET(f->word);
+        CORE_FORGET(f->ok);
+        CORE_FORGET(f->u);
         CORE_READ(c, f, f->r, core__row_at(c, f->row));
         if (core_row_state(f->r) == CORE_IDLE ||
             (core_row_cycle(f->r) != f->cycle && !CORE_DROPS(c, CORE_GUARD_REAP_CYCLE))) {
@@ -70,8 +76,11 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
                 !CORE_DROPS(c, CORE_GUARD_REAP_FINISH_TAKE)) {
                 memset(&f->u, 0, sizeof f->u);
                 f->u.take.i = f->word;
+                CORE_FORGET(f->word);
                 CORE_CALL(f, core_finish_take(c, &f->u.take));
             }
+            CORE_FORGET(f->u);
+            CORE_FORGET(f->word);
             CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
                      core_row(CORE_IDLE, core_row_cycle(f->r), 0));
             if (f->ok) {
@@ -96,6 +105,7 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
             memset(&f->u, 0, sizeof f->u);
             f->u.publish.row = f->row;
             f->u.publish.r = f->r;
+            CORE_FORGET(f->r);
             CORE_CALL(f, core_publish(c, &f->u.publish));
         }
     }

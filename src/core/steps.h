@@ -23,6 +23,8 @@ enum core_progress { CORE_DONE, CORE_MORE };
 
 #include "step/step.h"
 
+#include <string.h>
+
 #define CORE_AT uint16_t at;
 #define CORE_BEGIN(f)                                                                              \
     switch ((f)->at) {                                                                             \
@@ -63,6 +65,8 @@ enum core_progress { CORE_DONE, CORE_MORE };
         CORE__STOP(f) (into) = step_swap((c)->memory, (word), (from), (to));                       \
     } while (0)
 #define CORE_DROPS(c, guard) ((c)->broken & (guard))
+/* From here on this local does not matter: states that differ in nothing else are the same state. */
+#define CORE_FORGET(x) memset(&(x), 0, sizeof(x))
 
 #else
 
@@ -79,6 +83,7 @@ enum core_progress { CORE_DONE, CORE_MORE };
         (into) = atomic_compare_exchange_strong(&(c)->words[word], &from_, (to));                  \
     } while (0)
 #define CORE_DROPS(c, guard) 0
+#define CORE_FORGET(x) ((void)0)
 
 #endif
 

@@ -15,8 +15,8 @@ static json_t *document(const struct step_system *system, const struct check_gra
         if (!lab_shows(system, (enum step_property)p)) {
             continue;
         }
-        (void)json_object_set_new(properties, name,
-                                  lab_result_json(system, &report->results[p], (enum step_property)p));
+        (void)json_object_set_new(
+            properties, name, lab_result_json(system, &report->results[p], (enum step_property)p));
         if (system->claims >> p & 1) {
             (void)json_array_append_new(claims, json_string(name));
         }
@@ -66,7 +66,8 @@ static void show_details(const struct step_system *system, const struct check_re
             }
         }
         if (result->loop.length > 0) {
-            (void)printf(", then %s for ever", lab_schedule_text(system, &result->loop, text, sizeof text));
+            (void)printf(", then %s for ever",
+                         lab_schedule_text(system, &result->loop, text, sizeof text));
         }
     }
 }
@@ -76,18 +77,17 @@ static void show(const struct step_system *system, const struct check_graph *gra
 {
     (void)printf("%s, n=%u, k=%u: %s\n", system->machine->name, system->n, system->k,
                  system->machine->title);
-    (void)printf("%u states, %llu transitions, ", check_states(graph),
-                 (unsigned long long)graph->transitions);
+    (void)printf("%u states", check_states(graph));
+    if (check_states(graph) >= 10000) { /* of fewer the fixed part of the tables says nothing */
+        (void)printf(" (%.0f bytes each)", (double)graph->budget.most / check_states(graph));
+    }
+    (void)printf(", %llu transitions, ", (unsigned long long)graph->transitions);
     if (system->machine->unbounded) {
-        (void)printf("unbounded shared values (%u in canonical form), ", graph->seen.shared.count);
+        (void)printf("unbounded values, ");
     } else {
         (void)printf("%u shared values, ", graph->seen.shared.count);
     }
-    (void)printf("%.2f s", graph->seconds);
-    if (check_states(graph) >= 10000) { /* of fewer the fixed part of the tables says nothing */
-        (void)printf(", %.0f bytes a state", (double)graph->budget.most / check_states(graph));
-    }
-    (void)printf("\n\n");
+    (void)printf("%.2f s\n\n", graph->seconds);
     if (!graph->complete) {
         (void)printf(
             "Not complete: the memory limit of %.1f MiB was reached (--memory raises it).\n\n",
@@ -182,7 +182,7 @@ static int run(const struct lab_options *options)
     if (status != LAB_OK) {
         return status;
     }
-    if (check_decide(&graph, &report) != 0) {
+    if (lab_decide(&graph, &report) != 0) {
         status = lab_fail(LAB_OS, "out of memory while deciding");
     } else {
         if (options->json) {
@@ -204,9 +204,9 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_check = {
     .name = "check",
-    .usage =
-        "check ALGORITHM -n N -k K [-r R] [--trace FILE [--property NAME]] [--only exclusion]\n"
-        "       [--memory SIZE] [--threads T] [--json]",
+    .usage = "check ALGORITHM -n N -k K [-r R] [--trace FILE]\n"
+             "       [--property NAME] [--only exclusion] [--memory SIZE] [--threads T]\n"
+             "       [--json]",
     .help = "Explore every interleaving of N processes with K seats and decide each property:\n"
             "holds, violated (with a shortest schedule that shows it), or not checked.\n"
             "Schedules are process numbers from 1, in the order in which they take steps.\n"

@@ -35,8 +35,8 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_draw = {
     .name = "draw",
     .usage = "draw FILE -o OUT.svg",
-    .help = "Draw a trace: a lane for each process, regions as colours and letters, time to the\n"
-            "right, a dot where a process takes a step, the violation marked.\n"
+    .help = "Draw a trace: a lane for each process, regions as colours and letters, time to\n"
+            "the right, a dot where a process takes a step, the violation marked.\n"
             "\n"
             "    usher-lab draw bank.trace -o bank.svg\n",
     .flags = "o",

@@ -23,8 +23,7 @@ static int compare(const struct lab_options *options, struct check_graph *a, str
             equality.equivalent ? json_null() : lab_schedule_json(a->system, &equality.trace)));
         status = printed != LAB_OK ? printed : status;
     } else if (equality.equivalent) {
-        (void)printf("%s and %s are equivalent at n=%u, k=%u: the same regions in all %llu pairs "
-                     "of states\n",
+        (void)printf("%s and %s are equivalent at n=%u, k=%u: the same regions in %llu pairs\n",
                      options->operands[0], options->operands[1], options->n, options->k,
                      (unsigned long long)equality.pairs);
     } else {
@@ -50,7 +49,8 @@ static int run(const struct lab_options *options)
         return status;
     }
     if (a.machine->events != 0 || b.machine->events != 0) {
-        return lab_fail(LAB_USAGE, "equivalence is defined only where nothing but steps can happen");
+        return lab_fail(LAB_USAGE,
+                        "equivalence is defined only where nothing but steps can happen");
     }
     status = lab_explore(options, &a, &graph_a);
     if (status == LAB_OK) {
@@ -66,13 +66,14 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_equal = {
     .name = "equal",
-    .usage = "equal ALGORITHM ALGORITHM -n N -k K [-r R] [--memory SIZE] [--json]",
-    .help =
-        "Equivalence in the sense of the 1989 paper, 3.2: under every schedule all processes are\n"
-        "in the same regions in both. If not, a shortest schedule that tells them apart.\n"
-        "Exit 0 if they are equivalent, 1 if not.\n"
-        "\n"
-        "    usher-lab equal queue colored -n 4 -k 2\n",
+    .usage = "equal ALGORITHM ALGORITHM -n N -k K [-r R] [--memory SIZE]\n"
+             "       [--json]",
+    .help = "Equivalence in the sense of the 1989 paper, 3.2: under every schedule all\n"
+            "processes are in the same regions in both. If not, a shortest schedule that\n"
+            "tells them apart.\n"
+            "Exit 0 if they are equivalent, 1 if not.\n"
+            "\n"
+            "    usher-lab equal queue colored -n 4 -k 2\n",
     .flags = "nkrmj",
     .operands = 2,
     .run = run,

@@ -10,16 +10,17 @@ static void add(json_t *array, const struct step_machine *const *list, bool muta
     }
 }
 
-static void show(const struct step_machine *const *list)
+static void show(const struct step_machine *const *list, int width)
 {
     for (; *list != NULL; list++) {
-        (void)printf("%-26s %s\n", (*list)->name, (*list)->title);
+        (void)printf("%-*s %s\n", width, (*list)->name, (*list)->title);
     }
 }
 
 static int run(const struct lab_options *options)
 {
     static const struct step_machine *const core[] = {&model_pool, NULL};
+    int width = options->all ? 28 : 17; /* of the longest name */
     if (options->json) {
         json_t *array = json_array();
         add(array, papers_all, false);
@@ -30,21 +31,22 @@ static int run(const struct lab_options *options)
         }
         return lab_print_json(array);
     }
-    show(papers_all);
-    show(core);
+    show(papers_all, width);
+    show(core, width);
     if (options->all) {
         (void)printf("\nBroken on purpose, each to be found out by the checker:\n");
-        show(papers_mutants);
-        show(model_pool_mutants);
+        show(papers_mutants, width);
+        show(model_pool_mutants, width);
     }
+    (void)printf("\n1979, 1989: papers by Fischer, Lynch, Burns and Borodin; see man usher-lab.\n");
     return LAB_OK;
 }
 
 const struct lab_command lab_list = {
     .name = "list",
     .usage = "list [--all] [--json]",
-    .help = "The algorithms that check, space, equal and run know, and where they were published.\n"
-            "--all shows the mutants too: variants that drop one guard each.\n",
+    .help = "The algorithms that check, space, equal and run know, and where they were\n"
+            "published. --all shows the mutants too: variants that drop one guard each.\n",
     .flags = "aj",
     .run = run,
 };

@@ -21,8 +21,8 @@ int lab_load_trace(const char *path, struct check_trace *trace, struct step_syst
         check_trace_free(trace);
         return lab_fail(LAB_BAD_DATA, "%s: %s", path, why);
     }
-    struct lab_options options = {.n = trace->n, .k = trace->k, .robustness = trace->robustness,
-                                  .limits = trace->limits};
+    struct lab_options options = {
+        .n = trace->n, .k = trace->k, .robustness = trace->robustness, .limits = trace->limits};
     int status = lab_system(&options, trace->algorithm, system);
     if (status != LAB_OK) {
         check_trace_free(trace);
@@ -63,11 +63,12 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_replay = {
     .name = "replay",
     .usage = "replay FILE [--json]",
-    .help =
-        "Execute a trace, step by step, against the code of today. Exit 0 if every step accesses\n"
-        "the same and leads to the same regions, 1 with the first difference if not.\n"
-        "\n"
-        "    usher-lab check bank -n 3 -k 2 --trace bank.trace; usher-lab replay bank.trace\n",
+    .help = "Execute a trace, step by step, against the code of today. Exit 0 if every step\n"
+            "accesses the same and leads to the same regions, 1 with the first difference if\n"
+            "not.\n"
+            "\n"
+            "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n"
+            "    usher-lab replay bank.trace\n",
     .flags = "j",
     .operands = 1,
     .run = run,

@@ -56,7 +56,8 @@ static int run(const struct lab_options *options)
         return status;
     }
     if (system.machine->events != 0) {
-        return lab_fail(LAB_USAGE, "%s is a model of what happens to a pool: it can be checked, not run",
+        return lab_fail(LAB_USAGE,
+                        "%s is a model of what happens to a pool: it can be checked, not run",
                         options->operands[0]);
     }
     run.seconds = options->seconds > 0 ? options->seconds : 1;
@@ -74,14 +75,15 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_run = {
     .name = "run",
-    .usage = "run ALGORITHM -n N -k K [-r R] [--seconds S] [--processes] [--json]",
-    .help =
-        "Run the very step function that check explores on N threads (--processes: on N forked\n"
-        "processes) that share its memory, for S seconds (default 1). Reports how often they went\n"
-        "around, how many were ever inside at once, how often somebody was overtaken for certain,\n"
-        "and how long they waited. Exit 1 if more than K were inside, or somebody never got in.\n"
-        "\n"
-        "    usher-lab run colored -n 16 -k 4 --seconds 3 --processes\n",
+    .usage = "run ALGORITHM -n N -k K [-r R] [--seconds S] [--processes]\n"
+             "       [--json]",
+    .help = "Run the very step function that check explores on N threads (--processes: on N\n"
+            "forked processes) that share its memory, for S seconds (default 1). Reports how\n"
+            "often they went around, how many were ever inside at once, how often somebody\n"
+            "was overtaken for certain, and how long they waited. Exit 1 if more than K were\n"
+            "inside, or somebody never got in.\n"
+            "\n"
+            "    usher-lab run colored -n 16 -k 4 --seconds 3 --processes\n",
     .flags = "nkrspj",
     .operands = 1,
     .run = run,

@@ -91,13 +91,12 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_space = {
     .name = "space",
     .usage = "space ALGORITHM -n N -k K [-r R] [--memory SIZE] [--json]",
-    .help =
-        "The distinct values of shared memory that are reached, beside the bound of the paper's\n"
-        "theorem and the lower bound for every algorithm that keeps the same promises; and the\n"
-        "schedules h(i,j) of the lower bound's proof, executed: they must lead to different\n"
-        "values. Exit 1 if they do not.\n"
-        "\n"
-        "    usher-lab space colored -n 5 -k 2\n",
+    .help = "The distinct values of shared memory that are reached, beside the bound of the\n"
+            "paper's theorem and the lower bound for every algorithm that keeps the same\n"
+            "promises; and the schedules h(i,j) of the lower bound's proof, executed: they\n"
+            "must lead to different values. Exit 1 if they do not.\n"
+            "\n"
+            "    usher-lab space colored -n 5 -k 2\n",
     .flags = "nkrmj",
     .operands = 1,
     .run = run,

@@ -36,7 +36,7 @@ struct row {
     bool promise_broken[STEP_PROPERTIES];      /* violated at a size at which it is promised */
     unsigned n[STEP_PROPERTIES], k[STEP_PROPERTIES]; /* where it was first violated */
     struct step_system system[STEP_PROPERTIES];
-    struct check_result shown[STEP_PROPERTIES];      /* and how */
+    struct check_result shown[STEP_PROPERTIES]; /* and how */
 };
 
 static void note(struct row *row, const struct step_system *system, struct check_report *report)
@@ -82,7 +82,7 @@ static int fill(const struct lab_options *options, const struct step_machine *ma
         if (status != LAB_OK) {
             return status;
         }
-        if (!graph.complete || check_decide(&graph, &report) != 0) {
+        if (!graph.complete || lab_decide(&graph, &report) != 0) {
             check_graph_free(&graph);
             return lab_fail(LAB_OS, "%s at n=%u, k=%u did not fit the memory; raise --memory",
                             machine->name, system.n, system.k);
@@ -103,7 +103,7 @@ static const char *cell(const struct row *row, enum step_property p)
         return "?";
     }
     if (row->found[p] == CHECK_HOLDS) {
-        return promised ? "yes" : "(yes)";
+        return promised ? "yes" : "also";
     }
     return promised && row->promise_broken[p] ? "NO" : "no";
 }
@@ -114,7 +114,7 @@ static void show_head(int width)
         "All interleavings of n = 2, 3, 4 processes (mutants: 2, 3) with k < n seats.\n\n%-*s",
         width, "");
     for (unsigned c = 0; c < COLUMNS; c++) {
-        (void)printf(" %-5s", columns[c].head);
+        (void)printf(" %-4s", columns[c].head);
     }
     (void)printf("\n");
 }
@@ -123,7 +123,7 @@ static void show_row(const struct row *row, int width)
 {
     (void)printf("%-*s", width, row->machine->name);
     for (unsigned c = 0; c < COLUMNS; c++) {
-        (void)printf(" %-5s", cell(row, columns[c].property));
+        (void)printf(" %-4s", cell(row, columns[c].property));
     }
     (void)printf("\n");
 }
@@ -137,9 +137,10 @@ static void show_violations(const struct row *rows, unsigned count, bool promise
             if (rows[r].found[p] != CHECK_VIOLATED || rows[r].promise_broken[p] != promised) {
                 continue;
             }
-            (void)printf("  %-*s %-11s n=%u k=%u  %s", width, rows[r].machine->name,
-                         step_property_name(p), rows[r].n[p], rows[r].k[p],
-                         lab_schedule_text(&rows[r].system[p], &rows[r].shown[p].trace, text, sizeof text));
+            (void)printf(
+                "  %-*s %-11s n=%u k=%u  %s", width, rows[r].machine->name, step_property_name(p),
+                rows[r].n[p], rows[r].k[p],
+                lab_schedule_text(&rows[r].system[p], &rows[r].shown[p].trace, text, sizeof text));
             for (unsigned i = 0; i < CHECK_MAX_PROCESSES; i++) {
                 if (rows[r].shown[p].stopped >> i & 1) {
                     (void)printf(", stop %u", i + 1);
@@ -147,7 +148,8 @@ static void show_violations(const struct row *rows, unsigned count, bool promise
             }
             if (rows[r].shown[p].loop.length > 0) {
                 (void)printf(", then %s for ever",
-                             lab_schedule_text(&rows[r].system[p], &rows[r].shown[p].loop, text, sizeof text));
+                             lab_schedule_text(&rows[r].system[p], &rows[r].shown[p].loop, text,
+                                               sizeof text));
             }
             (void)printf("\n");
         }
@@ -156,11 +158,10 @@ static void show_violations(const struct row *rows, unsigned count, bool promise
 
 static void show_foot(const struct row *rows, unsigned count, int width)
 {
-    (void)printf(
-        "\n  yes    promised, and so at every size     (yes)  not promised, but so at every size\n"
-        "  NO     promised, and not so               no     not promised, and not so\n"
-        "  fifo, C4', C5' and over are put to the test from n = k+2 on.\n"
-        "\nPromised and not so, with a shortest schedule (process numbers):\n");
+    (void)printf("\n  yes   promised, and so at every size    also  not promised, but so\n"
+                 "  NO    promised, and not so              no    not promised, and not so\n"
+                 "  fifo, C4', C5' and over are put to the test from n = k+2 on.\n"
+                 "\nPromised and not so, with a shortest schedule (process numbers):\n");
     show_violations(rows, count, true, width);
     (void)printf("\nNot promised, and not so:\n");
     show_violations(rows, count, false, width);
@@ -182,9 +183,11 @@ static json_t *row_json(const struct row *row)
         if (row->found[p] == CHECK_VIOLATED) {
             (void)json_object_set_new(object, "n", json_integer(row->n[p]));
             (void)json_object_set_new(object, "k", json_integer(row->k[p]));
-            (void)json_object_set_new(object, "trace", lab_schedule_json(&row->system[p], &row->shown[p].trace));
+            (void)json_object_set_new(object, "trace",
+                                      lab_schedule_json(&row->system[p], &row->shown[p].trace));
             if (row->shown[p].loop.length > 0) {
-                (void)json_object_set_new(object, "loop", lab_schedule_json(&row->system[p], &row->shown[p].loop));
+                (void)json_object_set_new(object, "loop",
+                                          lab_schedule_json(&row->system[p], &row->shown[p].loop));
             }
             if (row->shown[p].stopped != 0) {
                 (void)json_object_set_new(object, "stopped",
@@ -260,9 +263,9 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_table = {
     .name = "table",
     .usage = "table [--all] [--memory SIZE] [--threads T] [--json]",
-    .help = "Explore every algorithm at its standard sizes and print, a row each, what its paper\n"
-            "promises against what is found; then a shortest schedule for everything that fails.\n"
-            "--all adds the mutants.\n",
+    .help = "Explore every algorithm at its standard sizes and print, a row each, what its\n"
+            "paper promises against what is found; then a shortest schedule for everything\n"
+            "that fails. --all adds the mutants.\n",
     .flags = "amjT",
     .run = run,
 };

@@ -68,6 +68,9 @@ int lab_system(const struct lab_options *options, const char *name, struct step_
 int lab_explore(const struct lab_options *options, const struct step_system *system,
                 struct check_graph *graph);
 
+/* Decide all properties, with a word about it on a terminal. 0 or -ENOMEM. */
+int lab_decide(struct check_graph *graph, struct check_report *report);
+
 /* "1 2 1", process numbers from 1; what happens beside steps is named: "2:crash". Returns `out`. */
 char *lab_schedule_text(const struct step_system *system, const struct check_schedule *schedule,
                         char *out, size_t size);

@@ -14,27 +14,28 @@ static const struct lab_command *const commands[] = {
 
 static void print_help(FILE *file)
 {
-    (void)fprintf(
-        file,
-        "usage: usher-lab COMMAND [OPTION..] [ARGUMENT..]\n"
-        "\n"
-        "Published algorithms that let at most k of n processes in, as machines that can be\n"
-        "explored through all interleavings and run on real threads and processes.\n"
-        "\n"
-        "  list       the algorithms, with their papers\n"
-        "  check      explore one and decide its properties\n"
-        "  table      all of them: what the papers promise, and what is true\n"
-        "  space      how many values of shared memory one uses\n"
-        "  equal      do two of them behave alike under every schedule?\n"
-        "  run        run one on real threads or processes\n"
-        "  replay     execute a trace again and see that it still fits\n"
-        "  draw       draw a trace as SVG\n"
-        "\n"
-        "Every command takes --json: its results as one document. -n is the number of processes,\n"
-        "-k the number of seats, -r the robustness of the algorithms of 1979 (default k).\n"
-        "\n"
-        "Begin with:  usher-lab check colored-printed -n 2 -k 1\n"
-        "More:        usher-lab help COMMAND, man usher-lab\n");
+    (void)fprintf(file,
+                  "usage: usher-lab COMMAND [OPTION..] [ARGUMENT..]\n"
+                  "\n"
+                  "Published algorithms that let at most k of n processes in, as machines that\n"
+                  "can be explored through all interleavings and run on real threads and\n"
+                  "processes.\n"
+                  "\n"
+                  "  list       the algorithms, with their papers\n"
+                  "  check      explore one and decide its properties\n"
+                  "  table      all of them: what the papers promise, and what is true\n"
+                  "  space      how many values of shared memory one uses\n"
+                  "  equal      do two of them behave alike under every schedule?\n"
+                  "  run        run one on real threads or processes\n"
+                  "  replay     execute a trace again and see that it still fits\n"
+                  "  draw       draw a trace as SVG\n"
+                  "\n"
+                  "Every command but draw takes --json: its results as one document. -n is the\n"
+                  "number of processes, -k the number of seats, -r the robustness of the\n"
+                  "algorithms of 1979 (default k).\n"
+                  "\n"
+                  "Begin with:  usher-lab check colored-printed -n 2 -k 1\n"
+                  "More:        usher-lab help COMMAND, man usher-lab\n");
 }
 
 static const struct lab_command *find(const char *name)

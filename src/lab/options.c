@@ -29,10 +29,14 @@ static const struct option long_options[] = {
     {"property", required_argument, NULL, 'P'},
     {"threads", required_argument, NULL, 'T'},
     {"output", required_argument, NULL, 'o'},
-    {"cycles", required_argument, NULL, 'C'},  {"crashes", required_argument, NULL, 'F'},
-    {"gives-up", required_argument, NULL, 'G'}, {"grows", required_argument, NULL, 'U'},
-    {"shrinks", required_argument, NULL, 'V'}, {"tag-bits", required_argument, NULL, 'B'},
-    {"line", required_argument, NULL, 'L'},    {NULL, 0, NULL, 0},
+    {"cycles", required_argument, NULL, 'C'},
+    {"crashes", required_argument, NULL, 'F'},
+    {"gives-up", required_argument, NULL, 'G'},
+    {"grows", required_argument, NULL, 'U'},
+    {"shrinks", required_argument, NULL, 'V'},
+    {"tag-bits", required_argument, NULL, 'B'},
+    {"line", required_argument, NULL, 'L'},
+    {NULL, 0, NULL, 0},
 };
 
 static int parse_count(const char *name, const char *text, unsigned *value)
@@ -157,8 +161,8 @@ static int parse_one(int letter, char *argument, struct lab_options *options)
 
 static int complain(const struct lab_command *command, const char *what, const char *which)
 {
-    return lab_fail(LAB_USAGE, "%s: %s%s; usage: usher-lab %s", command->name, what, which,
-                    command->usage);
+    return lab_fail(LAB_USAGE, "%s: %s%s; see 'usher-lab help %s'", command->name, what, which,
+                    command->name);
 }
 
 int lab_parse(const struct lab_command *command, int argc, char **argv, struct lab_options *options)

@@ -14,8 +14,8 @@ const char *lab_verdict_name(enum check_verdict verdict)
 static void label_text(const struct step_system *system, unsigned label, char *out, size_t size)
 {
     unsigned event = check_label_event(system, label);
-    (void)snprintf(out, size, "%u%s%s", check_label_process(system, label) + 1, event == 0 ? "" : ":",
-                   event == 0 ? "" : system->machine->event_names[event]);
+    (void)snprintf(out, size, "%u%s%s", check_label_process(system, label) + 1,
+                   event == 0 ? "" : ":", event == 0 ? "" : system->machine->event_names[event]);
 }
 
 char *lab_schedule_text(const struct step_system *system, const struct check_schedule *schedule,
@@ -134,4 +134,19 @@ int lab_explore(const struct lab_options *options, const struct step_system *sys
                         graph->broken_at);
     }
     return LAB_OK;
+}
+
+int lab_decide(struct check_graph *graph, struct check_report *report)
+{
+    bool tell = isatty(STDERR_FILENO) && check_states(graph) >= 100000;
+    if (tell) {
+        (void)fprintf(stderr, "\r\033[K%s: %.2f million states; deciding",
+                      graph->system->machine->name, check_states(graph) * 1e-6);
+        (void)fflush(stderr);
+    }
+    int error = check_decide(graph, report);
+    if (tell) {
+        (void)fprintf(stderr, "\r\033[K");
+    }
+    return error;
 }

@@ -376,10 +376,11 @@ static void step(const struct step_system *system, struct step_memory *memory, v
         }
         break;
     }
-    /* Whoever a new I names has just got its place. */
+    /* Whoever a new I names has just got its place; the dead have none in the order. */
     uint64_t after = atomic_load(&c.words[AT_I]);
-    if (after != i) {
-        change_world(&c, order_with(atomic_load(&c.words[AT_WORLD]), core_i_row(after)));
+    uint64_t world = atomic_load(&c.words[AT_WORLD]);
+    if (after != i && !(world >> core_i_row(after) & 1)) {
+        change_world(&c, order_with(world, core_i_row(after)));
     }
 }
 
@@ -590,6 +591,12 @@ DROPPED(leaving_still, "leaving-still", "publish only while the row is leaving",
         CORE_GUARD_LEAVING_STILL);
 DROPPED(named, "named", "a V that names us is our publication", CORE_GUARD_NAMED);
 DROPPED(reap_cycle, "reap-cycle", "a row that has gone on is not reaped", CORE_GUARD_REAP_CYCLE);
+DROPPED(hole_granted, "hole-granted", "a place granted but not marked is no hole",
+        CORE_GUARD_HOLE_GRANTED);
+DROPPED(decided_still, "decided-still", "the row still waits, before it gets the next place",
+        CORE_GUARD_DECIDED_STILL);
+DROPPED(same_author, "same-author", "an I that moved on for the same guest is followed",
+        CORE_GUARD_SAME_AUTHOR);
 DROPPED(skip_decided, "skip-decided", "an adopted place passed over is replaced",
         CORE_GUARD_SKIP_DECIDED);
 
@@ -597,5 +604,5 @@ const struct step_machine *const model_pool_mutants[] = {
     &take_i_still, &grant_i_still, &take_tag,      &v_still,    &author_v_still, &author_tag,
     &line_tag,     &served,        &skipped,       &lap,        &reap_finish,    &seat_cycle,
     &fresh_tag,    &finish_i,      &finish_v,      &adopt_hole, &adopt_valid,    &slide_live,
-    &leaving_still, &named,        &skip_decided,  &reap_cycle, NULL,
+    &leaving_still, &named,        &skip_decided,  &reap_cycle, &hole_granted, &decided_still, &same_author, NULL,
 };

@@ -125,7 +125,7 @@ static double bound(const struct step_system *system)
 
 const struct step_machine papers_bank = {
     .name = "bank",
-    .title = "Bank algorithm (Fischer, Lynch, Burns, Borodin 1979, Theorem 4.1; 1989, 1.3.2)",
+    .title = "Bank algorithm (1979, Theorem 4.1; 1989, 1.3.2)",
     .anonymous = true,
     .prepare = prepare,
     .init = init,

@@ -36,7 +36,7 @@ static void step(const struct step_system *system, struct step_memory *memory, v
 
 const struct step_machine papers_colored = {
     .name = "colored",
-    .title = "Colored Ticket Algorithm (Fischer, Lynch, Burns, Borodin 1989, Figs 2, 4, 6, 7)",
+    .title = "Colored Ticket Algorithm (1989, Figs 2, 4, 6, 7)",
     .anonymous = true,
     .one_step_enabled = true,
     .prepare = prepare,

@@ -54,7 +54,7 @@ static double bound(const struct step_system *system)
 
 const struct step_machine papers_colored_1979 = {
     .name = "colored-1979",
-    .title = "Colored tickets, first version (Fischer, Lynch, Burns, Borodin 1979, Theorem 4.2)",
+    .title = "Colored tickets, first version (1979, Theorem 4.2)",
     .anonymous = true,
     .one_step_enabled = true,
     .prepare = prepare,

@@ -185,8 +185,8 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
         .region = basic_ticket_region, .print_word = print_word                                    \
     }
 
-const struct step_machine papers_colored_printed = PRINTED(
-    "colored-printed", "Colored Ticket Algorithm as the scan prints it (1989, Figs 2, 4, 6, 7)", 0);
+const struct step_machine papers_colored_printed =
+    PRINTED("colored-printed", "Colored Ticket as printed (1989, Figs 2, 4, 6, 7)", 0);
 
 const struct step_machine papers_mutant_printed_quant = PRINTED(
     "mutant-printed-quant", "Colored Ticket with Fig. 7's misprint alone: QUANT starts all 0",

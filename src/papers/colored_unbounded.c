@@ -174,7 +174,7 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
 
 const struct step_machine papers_colored_unbounded = {
     .name = "colored-unbounded",
-    .title = "Unbounded Colored Ticket Algorithm (Fischer, Lynch, Burns, Borodin 1989, Fig. 5)",
+    .title = "Unbounded Colored Ticket Algorithm (1989, Fig. 5)",
     .anonymous = true,
     .unbounded = true,
     .one_step_enabled = true,

@@ -93,7 +93,7 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
 
 const struct step_machine papers_numbered = {
     .name = "numbered",
-    .title = "Numbered Ticket Algorithm (Fischer, Lynch, Burns, Borodin 1989, Fig. 3)",
+    .title = "Numbered Ticket Algorithm (1989, Fig. 3)",
     .unbounded = true,
     .anonymous = true,
     .one_step_enabled = true,

@@ -155,10 +155,10 @@ static double bound(const struct step_system *system)
     }
 
 const struct step_machine papers_queue =
-    QUEUE("queue", "Queue Algorithm (Fischer, Lynch, Burns, Borodin 1989, Fig. 1)", AS_PRINTED);
+    QUEUE("queue", "Queue Algorithm (1989, Fig. 1)", AS_PRINTED);
 
-const struct step_machine papers_queue_two_step = QUEUE(
-    "queue-two-step", "Queue Algorithm, joining and looking in two steps, as in 1979", TWO_STEP);
+const struct step_machine papers_queue_two_step =
+    QUEUE("queue-two-step", "Queue Algorithm, entered in two steps as in 1979", TWO_STEP);
 
 const struct step_machine papers_mutant_queue_barging = QUEUE(
     "mutant-queue-barging", "Queue Algorithm, newcomers stand ahead of all who wait", BARGING);

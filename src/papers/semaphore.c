@@ -77,7 +77,7 @@ static double bound(const struct step_system *system)
 
 const struct step_machine papers_semaphore = {
     .name = "semaphore",
-    .title = "Generalized semaphore (Fischer, Lynch, Burns, Borodin 1989, 1.3.1)",
+    .title = "Generalized semaphore (1989, 1.3.1)",
     .anonymous = true,
     .one_step_enabled = true,
     .prepare = prepare,

@@ -45,8 +45,8 @@ enum step_property {
     STEP_PROGRESS,    /* with at most k-1 stopped, some live process that tries enters */
     STEP_LOCKOUT,     /* with at most k-1 stopped, every live process that tries enters */
     STEP_STARVATION,  /* with nobody stopped, everyone who tries enters */
-    STEP_INVARIANT,   /* no state is wrong in the machine's own eyes (step_machine.wrong) */
     STEP_OVERTAKINGS, /* the overtakings during one wait are bounded */
+    STEP_INVARIANT,   /* no state is wrong in the machine's own eyes: step_machine.wrong */
     STEP_PROPERTIES
 };
 
