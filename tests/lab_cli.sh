@@ -140,6 +140,7 @@ status 64 "$lab"
 for command in list check table space equal run replay draw; do
     status 0 "$lab" help $command
     grep -q "^usage: usher-lab $command" "$dir/out" || fail "help $command does not begin with its usage"
+    [ "$(wc -L <"$dir/out")" -le 80 ] || fail "help $command has lines of more than 80 columns"
 done
 status 0 "$lab" --version
 echo "$checks checks passed"
