@@ -231,7 +231,8 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
         enabled->not_c_enabled = combine(passes->pass[PASS_C], graph);
         enabled->not_enabled_1979 =
             passes->wanted[PASS_1979] ? combine(passes->pass[PASS_1979], graph) : NULL;
-        enabled->not_r_enabled = passes->wanted[PASS_R] ? combine(passes->pass[PASS_R], graph) : NULL;
+        enabled->not_r_enabled =
+            passes->wanted[PASS_R] ? combine(passes->pass[PASS_R], graph) : NULL;
         if (enabled->not_c_enabled == NULL ||
             (passes->wanted[PASS_1979] && enabled->not_enabled_1979 == NULL) ||
             (passes->wanted[PASS_R] && enabled->not_r_enabled == NULL)) {

@@ -103,8 +103,8 @@ struct unpacked {
     uint64_t words[STEP_MAX_SHARED_WORDS];
 };
 
-/* Let one thing happen to a copy of the state, and bring the result into canonical form. False if it
-   cannot happen. */
+/* Let one thing happen to a copy of the state, and bring the result into canonical form. False
+   if it cannot happen. */
 static bool execute(const struct check_graph *graph, uint32_t state, unsigned label,
                     struct unpacked *u, struct step_access *access)
 {

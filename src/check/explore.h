@@ -34,9 +34,9 @@ struct check_graph {
     uint32_t level_count;
     uint64_t transitions;
     uint32_t first_crowded; /* the first state with more than k in C, or CHECK_NO_STATE */
-    uint32_t first_wrong;   /* the first state of which the machine says that it is wrong, and how */
+    uint32_t first_wrong; /* the first state of which the machine says that it is wrong, and how */
     const char *wrong;
-    uint32_t full_states;   /* states with k in C and somebody trying: exclusion put to the test */
+    uint32_t full_states; /* states with k in C and somebody trying: exclusion put to the test */
     double seconds;
     bool complete;      /* false: the memory limit ended it */
     const char *broken; /* a step broke the rules of regions: what it did, or NULL */

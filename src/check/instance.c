@@ -14,7 +14,8 @@ void check_instance_init(struct check_instance *instance, const struct step_syst
     }
 }
 
-bool check_instance_step(struct check_instance *instance, unsigned label, struct step_access *access)
+bool check_instance_step(struct check_instance *instance, unsigned label,
+                         struct step_access *access)
 {
     const struct step_system *system = instance->system;
     struct step_memory memory = {instance->words, access};

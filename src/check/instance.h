@@ -20,7 +20,8 @@ void check_instance_init(struct check_instance *instance, const struct step_syst
 
 /* Let happen what the label says (check/explore.h): a step, and *access says what it did, or an
    event. False if the event cannot happen. */
-bool check_instance_step(struct check_instance *instance, unsigned label, struct step_access *access);
+bool check_instance_step(struct check_instance *instance, unsigned label,
+                         struct step_access *access);
 
 enum step_region check_instance_region(struct check_instance *instance, unsigned process);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The lines that say what may happen beside steps. */
-static const char *const limit_names[] = {"crashes", "gives-up", "grows",  "shrinks",
+static const char *const limit_names[] = {"crashes", "gives-up", "grows", "shrinks",
                                           "cycles",  "tag-bits", "line"};
 
 enum { LIMITS = sizeof limit_names / sizeof limit_names[0] };
@@ -311,7 +311,8 @@ static int replay_step(struct check_instance *instance, const struct check_trace
     }
     unsigned label = label_of(instance->system, step);
     if (!check_instance_step(instance, label, &access)) {
-        (void)snprintf(why, CHECK_TRACE_WHY, "step %zu: this cannot happen there any more", index + 1);
+        (void)snprintf(why, CHECK_TRACE_WHY, "step %zu: this cannot happen there any more",
+                       index + 1);
         return -EINVAL;
     }
     describe(instance->system, label, &access, text, sizeof text);

@@ -11,10 +11,10 @@
  *     end
  *
  * One line a step: the process (from 1), what it accessed, the regions of all processes after it.
- * Optional lines: "r R", and "crashes F" and the like for machines to which more than steps can happen,
- * before the property; a line of the steps then has the event's name for its access. Also "stopped 1 3"
- * and "loop" among the steps: from there on those processes take no more steps, and the steps down to
- * "end" repeat for ever.
+ * Optional lines: "r R", and "crashes F" and the like for machines to which more than steps can
+ * happen, before the property; a line of the steps then has the event's name for its access. Also
+ * "stopped 1 3" and "loop" among the steps: from there on those processes take no more steps, and
+ * the steps down to "end" repeat for ever.
  */
 #ifndef USHER_CHECK_TRACE_H
 #define USHER_CHECK_TRACE_H

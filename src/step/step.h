@@ -99,7 +99,7 @@ struct step_machine {
     unsigned variant;      /* 0, or which guard a mutant of the machine drops */
     bool anonymous;        /* `step` does not look at `process`: all processes are alike */
     bool unbounded;        /* its shared values are not bounded: counted in canonical form only */
-    bool loose_regions;   /* regions are for people: changes outside the model are allowed */
+    bool loose_regions;    /* regions are for people: changes outside the model are allowed */
     bool one_step_enabled; /* a process that is C-enabled enters C with its very next step */
 
     /* Set sizes, claims and constants for n and k. 0, or -1 with a sentence in `why`. */
@@ -119,15 +119,16 @@ struct step_machine {
        private states, one after the other. */
     void (*rebase)(const struct step_system *system, uint64_t *words, void *states);
 
-    /* What may happen to a process beside its steps: event 1..events-1. NULL and events 0 if nothing
-       ever does. False if it cannot happen now; then nothing has changed. */
+    /* What may happen to a process beside its steps: event 1..events-1. NULL and events 0 if
+       nothing ever does. False if it cannot happen now; then nothing has changed. */
     bool (*event)(const struct step_system *system, struct step_memory *memory, void *state,
                   unsigned process, unsigned event);
     const char *const *event_names; /* [1..events-1] */
     unsigned events;
 
     /* What is wrong with a state that its regions do not show: NULL if nothing is. */
-    const char *(*wrong)(const struct step_system *system, const uint64_t *words, const void *states);
+    const char *(*wrong)(const struct step_system *system, const uint64_t *words,
+                         const void *states);
 
     /* Write a shared word for people, as snprintf does. */
     int (*print_word)(const struct step_system *system, unsigned word, uint64_t value, char *out,
@@ -137,11 +138,11 @@ struct step_machine {
     double (*bound)(const struct step_system *system);
 };
 
-/* Set up `system` for n processes and k seats; robustness 0 stands for k, and limits NULL for none. 0,
-   or -1 with a sentence in `why`. */
-int step_system_init_with(struct step_system *system, const struct step_machine *machine, unsigned n,
-                          unsigned k, unsigned robustness, const struct step_limits *limits,
-                          char why[STEP_WHY_BYTES]);
+/* Set up `system` for n processes and k seats; robustness 0 stands for k, and limits NULL for none.
+   0, or -1 with a sentence in `why`. */
+int step_system_init_with(struct step_system *system, const struct step_machine *machine,
+                          unsigned n, unsigned k, unsigned robustness,
+                          const struct step_limits *limits, char why[STEP_WHY_BYTES]);
 
 /* The same without limits. */
 int step_system_init(struct step_system *system, const struct step_machine *machine, unsigned n,
