@@ -32,41 +32,41 @@
 
 /* Guards that a mutant drops, one bit each, to show what each is for; only in exploring builds. */
 enum core_guard {
-    CORE_GUARD_TAKE_I_STILL = 1 << 0,    /* I still i, before the line is recorded */
-    CORE_GUARD_GRANT_I_STILL = 1 << 1,   /* I still i, before finish_take grants */
-    CORE_GUARD_TAKE_TAG = 1 << 2,        /* the author's row has I's tag */
-    CORE_GUARD_V_STILL = 1 << 3,         /* V still v, before finish_release acts on a row */
-    CORE_GUARD_AUTHOR_V_STILL = 1 << 4,  /* V still v, before the author's row is set free */
-    CORE_GUARD_AUTHOR_TAG = 1 << 5,      /* the author's row has V's tag */
-    CORE_GUARD_LINE_TAG = 1 << 6,        /* the waiter's row has the line's tag */
-    CORE_GUARD_SERVED = 1 << 7,          /* SERVED is marked */
-    CORE_GUARD_SKIPPED = 1 << 8,         /* a hole is passed over */
-    CORE_GUARD_LAP = 1 << 9,             /* a place of another lap is not this place */
+    CORE_GUARD_TAKE_I_STILL = 1 << 0,      /* I still i, before the line is recorded */
+    CORE_GUARD_GRANT_I_STILL = 1 << 1,     /* I still i, before finish_take grants */
+    CORE_GUARD_TAKE_TAG = 1 << 2,          /* the author's row has I's tag */
+    CORE_GUARD_V_STILL = 1 << 3,           /* V still v, before finish_release acts on a row */
+    CORE_GUARD_AUTHOR_V_STILL = 1 << 4,    /* V still v, before the author's row is set free */
+    CORE_GUARD_AUTHOR_TAG = 1 << 5,        /* the author's row has V's tag */
+    CORE_GUARD_LINE_TAG = 1 << 6,          /* the waiter's row has the line's tag */
+    CORE_GUARD_SERVED = 1 << 7,            /* SERVED is marked */
+    CORE_GUARD_SKIPPED = 1 << 8,           /* a hole is passed over */
+    CORE_GUARD_LAP = 1 << 9,               /* a place of another lap is not this place */
     CORE_GUARD_REAP_FINISH_TAKE = 1 << 10, /* the reaper finishes I before it frees a waiting row */
-    CORE_GUARD_SEAT_CYCLE = 1 << 11,     /* a reaper frees only seats of the dead cycle */
-    CORE_GUARD_FRESH_TAG = 1 << 12,      /* no cycle starts with a tag that I, V or K still names */
-    CORE_GUARD_FINISH_I = 1 << 13,       /* nobody publishes over I before it is finished */
-    CORE_GUARD_FINISH_V = 1 << 14,       /* nobody publishes over V before it is finished */
-    CORE_GUARD_ADOPT_HOLE = 1 << 15,     /* only a hole is adopted */
-    CORE_GUARD_ADOPT_VALID = 1 << 16,    /* only a place beyond VALID is adopted */
-    CORE_GUARD_SLIDE_LIVE = 1 << 17,     /* only a hole or a copy is slid over */
-    CORE_GUARD_LEAVING_STILL = 1 << 18,  /* publish only for a row that is still leaving */
-    CORE_GUARD_NAMED = 1 << 19,          /* V that names us already is our publication */
-    CORE_GUARD_REAP_CYCLE = 1 << 21,     /* a row that has gone on is not reaped */
-    CORE_GUARD_HOLE_GRANTED = 1 << 22,   /* a place granted but not yet marked is no hole */
-    CORE_GUARD_DECIDED_STILL = 1 << 23,  /* the row still waits, before it gets the next place */
-    CORE_GUARD_SAME_AUTHOR = 1 << 24,    /* an I that moved on for the same guest is followed */
-    CORE_GUARD_SKIP_DECIDED = 1 << 20,   /* an adopted place passed over meanwhile is replaced */
+    CORE_GUARD_SEAT_CYCLE = 1 << 11,       /* a reaper frees only seats of the dead cycle */
+    CORE_GUARD_FRESH_TAG = 1 << 12,     /* no cycle starts with a tag that I, V or K still names */
+    CORE_GUARD_FINISH_I = 1 << 13,      /* nobody publishes over I before it is finished */
+    CORE_GUARD_FINISH_V = 1 << 14,      /* nobody publishes over V before it is finished */
+    CORE_GUARD_ADOPT_HOLE = 1 << 15,    /* only a hole is adopted */
+    CORE_GUARD_ADOPT_VALID = 1 << 16,   /* only a place beyond VALID is adopted */
+    CORE_GUARD_SLIDE_LIVE = 1 << 17,    /* only a hole or a copy is slid over */
+    CORE_GUARD_LEAVING_STILL = 1 << 18, /* publish only for a row that is still leaving */
+    CORE_GUARD_NAMED = 1 << 19,         /* V that names us already is our publication */
+    CORE_GUARD_REAP_CYCLE = 1 << 21,    /* a row that has gone on is not reaped */
+    CORE_GUARD_HOLE_GRANTED = 1 << 22,  /* a place granted but not yet marked is no hole */
+    CORE_GUARD_DECIDED_STILL = 1 << 23, /* the row still waits, before it gets the next place */
+    CORE_GUARD_SAME_AUTHOR = 1 << 24,   /* an I that moved on for the same guest is followed */
+    CORE_GUARD_SKIP_DECIDED = 1 << 20,  /* an adopted place passed over meanwhile is replaced */
 };
 
 /* A pool's words as one process sees them, and where in them everything is. */
 struct core {
     _Atomic uint64_t *words;
-    uint32_t rows;       /* guests: 1..CORE_MAX_ROWS */
-    uint32_t seats;      /* room for this many seats; K says how many there are */
-    uint32_t line_mask;  /* places in the line, a power of two, less one */
+    uint32_t rows;      /* guests: 1..CORE_MAX_ROWS */
+    uint32_t seats;     /* room for this many seats; K says how many there are */
+    uint32_t line_mask; /* places in the line, a power of two, less one */
     uint32_t at_i, at_v, at_k, at_row, at_line, at_seat; /* indices of words */
-    uint32_t row_stride; /* words from one row to the next */
+    uint32_t row_stride;                                 /* words from one row to the next */
     uint32_t i_tag_mask, v_tag_mask;
     /* A row has become GRANTED: wake whoever sleeps on it. Not called for one's own row. */
     void (*wake)(void *context, uint32_t row);
@@ -175,8 +175,9 @@ struct core_resize {
 };
 
 struct core_reap {
-    uint32_t row;   /* a row whose owner is certainly dead, ... */
-    uint64_t cycle; /* ... and its cycle as it was read before that was found out: by now the row may
+    uint32_t row; /* a row whose owner is certainly dead, ... */
+    uint64_t
+        cycle; /* ... and its cycle as it was read before that was found out: by now the row may
                        have been reaped by another, and a new guest have begun a cycle of its own */
 
     CORE_AT

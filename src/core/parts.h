@@ -91,14 +91,14 @@ static inline void core__wake(struct core *c, uint32_t row)
 }
 
 /* A cycle whose tag neither I nor V nor K still names for the row: see words.h. */
-static inline uint64_t core__fresh_cycle(const struct core *c, uint64_t cycle, uint32_t row, uint64_t i,
-                                         uint64_t v, uint64_t k)
+static inline uint64_t core__fresh_cycle(const struct core *c, uint64_t cycle, uint32_t row,
+                                         uint64_t i, uint64_t v, uint64_t k)
 {
     do {
         cycle++;
-    } while (!CORE_DROPS(c, CORE_GUARD_FRESH_TAG) && (core__names_i(c, i, row, cycle) ||
-                                                      core__names_v(c, v, row, cycle) ||
-                                                      core__names_k(c, k, row, cycle)));
+    } while (!CORE_DROPS(c, CORE_GUARD_FRESH_TAG) &&
+             (core__names_i(c, i, row, cycle) || core__names_v(c, v, row, cycle) ||
+              core__names_k(c, k, row, cycle)));
     return cycle;
 }
 

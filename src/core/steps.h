@@ -53,7 +53,7 @@ enum core_progress { CORE_DONE, CORE_MORE };
     } while (0)
 #define CORE_READ(c, f, into, word)                                                                \
     do {                                                                                           \
-        CORE__STOP(f) (into) = step_read((c)->memory, (word));                                     \
+        CORE__STOP(f)(into) = step_read((c)->memory, (word));                                      \
     } while (0)
 #define CORE_WRITE(c, f, word, value)                                                              \
     do {                                                                                           \
@@ -62,7 +62,7 @@ enum core_progress { CORE_DONE, CORE_MORE };
 /* `into` becomes whether the word was `from` and is now `to`. */
 #define CORE_CAS(c, f, into, word, from, to)                                                       \
     do {                                                                                           \
-        CORE__STOP(f) (into) = step_swap((c)->memory, (word), (from), (to));                       \
+        CORE__STOP(f)(into) = step_swap((c)->memory, (word), (from), (to));                        \
     } while (0)
 #define CORE_DROPS(c, guard) ((c)->broken & (guard))
 /* From here on this local does not matter: states that differ in nothing else are the same state. */

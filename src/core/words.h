@@ -39,7 +39,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum core_state { CORE_IDLE, CORE_WAITING, CORE_GRANTED, CORE_LEAVING, CORE_GROWING, CORE_SHRINKING };
+enum core_state {
+    CORE_IDLE,
+    CORE_WAITING,
+    CORE_GRANTED,
+    CORE_LEAVING,
+    CORE_GROWING,
+    CORE_SHRINKING
+};
 
 enum {
     CORE_TICKET_BITS = 20,
@@ -83,7 +90,8 @@ static inline uint32_t core_i_tag(uint64_t i)
 
 static inline uint64_t core_v(uint32_t valid, uint32_t owed, uint32_t row, uint32_t tag)
 {
-    return (uint64_t)(valid & CORE_TICKET_MASK) << 44 | (uint64_t)owed << 28 | (uint64_t)row << 12 | tag;
+    return (uint64_t)(valid & CORE_TICKET_MASK) << 44 | (uint64_t)owed << 28 | (uint64_t)row << 12 |
+           tag;
 }
 
 static inline uint32_t core_v_valid(uint64_t v)
@@ -148,7 +156,8 @@ static inline uint32_t core_row_ticket(uint64_t row)
 
 static inline uint64_t core_line(uint32_t ticket, uint32_t row, uint64_t tag)
 {
-    return (uint64_t)(ticket & CORE_TICKET_MASK) << 44 | (uint64_t)row << 28 | (tag & CORE_LINE_TAG_MASK);
+    return (uint64_t)(ticket & CORE_TICKET_MASK) << 44 | (uint64_t)row << 28 |
+           (tag & CORE_LINE_TAG_MASK);
 }
 
 static inline uint32_t core_line_ticket(uint64_t e)

@@ -124,10 +124,12 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     const struct step_limits *limits = &system->limits;
     uint32_t size = line_size(system);
     unsigned words = AT_ROW + system->n + size + system->k + limits->grows;
-    if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 || limits->shrinks > 15 ||
-        limits->cycles > 15 || system->n > 8 || words > STEP_MAX_SHARED_WORDS) {
-        (void)snprintf(why, STEP_WHY_BYTES,
-                       "pool is explored for n up to 8, small k, and at most 15 of everything else");
+    if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
+        limits->shrinks > 15 || limits->cycles > 15 || system->n > 8 ||
+        words > STEP_MAX_SHARED_WORDS) {
+        (void)snprintf(
+            why, STEP_WHY_BYTES,
+            "pool is explored for n up to 8, small k, and at most 15 of everything else");
         return -1;
     }
     if (limits->tag_bits > 12 || (size & (size - 1)) != 0) {
@@ -146,6 +148,10 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     if (limits->grows + limits->shrinks > 0) {
         /* then k is not the number that counts: the invariant looks at K */
         system->claims &= ~STEP_CLAIM(STEP_EXCLUSION);
+    }
+    if (limits->shrinks > 0) {
+        /* and a pool that shrinks to nothing lets nobody in */
+        system->claims = STEP_CLAIM(STEP_INVARIANT);
     }
     return 0;
 }
@@ -318,7 +324,8 @@ static void look(struct core *c, struct process *p, unsigned process)
 }
 
 /* Dead, or with nothing to do: a new process takes over a reaped row; the idle reap. */
-static void rest(const struct step_system *system, struct core *c, struct process *p, unsigned process)
+static void rest(const struct step_system *system, struct core *c, struct process *p,
+                 unsigned process)
 {
     bool more = p->cycles < system->limits.cycles;
     if (p->mode == DEAD) {
@@ -468,7 +475,8 @@ static bool all_quiet(const struct step_system *system, const uint64_t *words, c
     return true;
 }
 
-static const char *wrong(const struct step_system *system, const uint64_t *words, const void *states)
+static const char *wrong(const struct step_system *system, const uint64_t *words,
+                         const void *states)
 {
     uint32_t seat_at = AT_ROW + system->n + line_size(system);
     unsigned holders = 0;
@@ -491,9 +499,10 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
         return "granted out of order";
     }
     if (all_quiet(system, words, states)) {
-        uint32_t seats = core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]);
-        if (core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I])) !=
-            (int32_t)seats) {
+        int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
+        int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
+        /* behind a pool drained to nothing holes may be left: they are passed over when it grows */
+        if (free != seats && (seats != 0 || free > 0)) {
             return "all is quiet, and a seat is lost or made";
         }
         for (unsigned s = 0; s < system->k + system->limits.grows; s++) {
@@ -507,8 +516,8 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
 
 static const char *state_name(uint64_t row)
 {
-    static const char *const names[] = {"IDLE",    "WAITING", "GRANTED", "LEAVING",
-                                        "GROWING", "SHRINKING", "?",     "?"};
+    static const char *const names[] = {"IDLE",    "WAITING",   "GRANTED", "LEAVING",
+                                        "GROWING", "SHRINKING", "?",       "?"};
     return names[core_row_state(row)];
 }
 
@@ -561,13 +570,14 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     }
 
 const struct step_machine model_pool =
-    POOL("pool", "The core of usher: recoverable tickets (src/core, the source that ships)", 0);
+    POOL("pool", "The core of usher, as it ships: recoverable tickets (src/core)", 0);
 
 #define DROPPED(symbol, name_, what, guard)                                                        \
     static const struct step_machine symbol =                                                      \
         POOL("mutant-pool-" name_, "The core without this guard: " what, guard)
 
-DROPPED(take_i_still, "take-i-still", "I still i, before a place is recorded", CORE_GUARD_TAKE_I_STILL);
+DROPPED(take_i_still, "take-i-still", "I still i, before a place is recorded",
+        CORE_GUARD_TAKE_I_STILL);
 DROPPED(grant_i_still, "grant-i-still", "I still i, before it grants", CORE_GUARD_GRANT_I_STILL);
 DROPPED(take_tag, "take-tag", "the author's row has I's tag", CORE_GUARD_TAKE_TAG);
 DROPPED(v_still, "v-still", "V still v, before a place is decided", CORE_GUARD_V_STILL);
@@ -578,7 +588,8 @@ DROPPED(line_tag, "line-tag", "the waiter's row has the line's tag", CORE_GUARD_
 DROPPED(served, "served", "SERVED is marked", CORE_GUARD_SERVED);
 DROPPED(skipped, "skipped", "a hole is passed over", CORE_GUARD_SKIPPED);
 DROPPED(lap, "lap", "a place of another lap is not this one", CORE_GUARD_LAP);
-DROPPED(reap_finish, "reap-finish-take", "the reaper finishes I first", CORE_GUARD_REAP_FINISH_TAKE);
+DROPPED(reap_finish, "reap-finish-take", "the reaper finishes I first",
+        CORE_GUARD_REAP_FINISH_TAKE);
 DROPPED(seat_cycle, "seat-cycle", "a reaper frees seats of the dead cycle only",
         CORE_GUARD_SEAT_CYCLE);
 DROPPED(fresh_tag, "fresh-tag", "no cycle starts with a tag still named", CORE_GUARD_FRESH_TAG);
@@ -601,8 +612,9 @@ DROPPED(skip_decided, "skip-decided", "an adopted place passed over is replaced"
         CORE_GUARD_SKIP_DECIDED);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &take_i_still, &grant_i_still, &take_tag,      &v_still,    &author_v_still, &author_tag,
-    &line_tag,     &served,        &skipped,       &lap,        &reap_finish,    &seat_cycle,
-    &fresh_tag,    &finish_i,      &finish_v,      &adopt_hole, &adopt_valid,    &slide_live,
-    &leaving_still, &named,        &skip_decided,  &reap_cycle, &hole_granted, &decided_still, &same_author, NULL,
+    &take_i_still,  &grant_i_still, &take_tag,     &v_still,    &author_v_still, &author_tag,
+    &line_tag,      &served,        &skipped,      &lap,        &reap_finish,    &seat_cycle,
+    &fresh_tag,     &finish_i,      &finish_v,     &adopt_hole, &adopt_valid,    &slide_live,
+    &leaving_still, &named,         &skip_decided, &reap_cycle, &hole_granted,   &decided_still,
+    &same_author,   NULL,
 };

@@ -10,9 +10,9 @@ int step_system_init(struct step_system *system, const struct step_machine *mach
     return step_system_init_with(system, machine, n, k, robustness, NULL, why);
 }
 
-int step_system_init_with(struct step_system *system, const struct step_machine *machine, unsigned n,
-                          unsigned k, unsigned robustness, const struct step_limits *limits,
-                          char why[STEP_WHY_BYTES])
+int step_system_init_with(struct step_system *system, const struct step_machine *machine,
+                          unsigned n, unsigned k, unsigned robustness,
+                          const struct step_limits *limits, char why[STEP_WHY_BYTES])
 {
     memset(system, 0, sizeof *system);
     *system = (struct step_system){

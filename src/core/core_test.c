@@ -1,0 +1,235 @@
+/*
+ * The core as it ships, on real processes that share memory and are killed at random instants.
+ *
+ * Each child comes, waits by looking at its row, sits down, stays a while, leaves; now and then it
+ * gives up. The parent kills children with SIGKILL, knows from the kernel that they are dead, reaps
+ * their rows and starts others in them. Every entry is checked: a seat has one live owner, and when
+ * all is quiet the pool has exactly its seats. usage: core_test [SEED]
+ */
+#include "core/core.h"
+
+#include "core/parts.h"
+#include "test.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROWS = 12, SEATS = 8, LINE = 32, WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS };
+
+/* What all share. The owners are the test's own record, kept outside the pool. */
+struct shared {
+    _Atomic uint64_t words[WORDS];
+    atomic_uint owner[SEATS]; /* row + 1 of who sits there, by its own word; 0: nobody */
+    atomic_uint entries[ROWS], gave_up[ROWS];
+    atomic_uint stop;
+    atomic_uint clash; /* entries that found a live owner in their seat */
+};
+
+static struct shared *shared;
+static struct core core;
+static uint64_t seed = 1;
+
+static uint32_t below(uint32_t limit)
+{
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (uint32_t)(seed >> 33) % limit;
+}
+
+static void lay_out(uint32_t seats)
+{
+    core = (struct core){
+        .words = shared->words,
+        .rows = ROWS,
+        .seats = SEATS,
+        .line_mask = LINE - 1,
+        .at_i = 0,
+        .at_v = 8,
+        .at_k = 16,
+        .at_row = 24,
+        .row_stride = 8,
+        .at_line = 24 + ROWS * 8,
+        .at_seat = 24 + ROWS * 8 + LINE,
+        .i_tag_mask = 0xffff,
+        .v_tag_mask = 0xfff,
+    };
+    core_init(&core, seats);
+}
+
+static uint64_t row_word(uint32_t row)
+{
+    return atomic_load(&core.words[core__row_at(&core, row)]);
+}
+
+static void sit_and_leave(uint32_t row, uint64_t cycle)
+{
+    struct core_claim claim = {.row = row, .cycle = cycle};
+    (void)core_claim(&core, &claim);
+    if (atomic_exchange(&shared->owner[claim.seat], row + 1) != 0) {
+        atomic_fetch_add(&shared->clash, 1);
+    }
+    atomic_fetch_add(&shared->entries[row], 1);
+    for (uint32_t stay = below(3); stay > 0; stay--) {
+        (void)sched_yield();
+    }
+    atomic_store(&shared->owner[claim.seat], 0);
+    struct core_release release = {
+        .row = row, .cycle = cycle, .ticket = core_row_ticket(row_word(row)), .seat = claim.seat};
+    (void)core_release(&core, &release);
+}
+
+/* Once around. */
+static uint64_t come(uint32_t row, uint64_t cycle, bool may_give_up)
+{
+    struct core_take take = {.row = row, .cycle = cycle};
+    (void)core_take(&core, &take);
+    EXPECT(!take.full);
+    uint32_t patience = may_give_up && below(4) == 0 ? below(20) : UINT32_MAX;
+    while (core_row_state(row_word(row)) != CORE_GRANTED) {
+        struct core_help help = {0};
+        if (patience-- == 0) {
+            struct core_give_up give_up = {.row = row, .cycle = take.cycle};
+            (void)core_give_up(&core, &give_up);
+            if (!give_up.granted) {
+                atomic_fetch_add(&shared->gave_up[row], 1);
+                return take.cycle;
+            }
+        }
+        (void)core_help(&core, &help);
+        (void)sched_yield();
+    }
+    sit_and_leave(row, take.cycle);
+    return take.cycle;
+}
+
+static pid_t start(uint32_t row)
+{
+    uint64_t cycle = core_row_cycle(row_word(row));
+    pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+        seed ^= (uint64_t)getpid() << 20;
+        while (atomic_load(&shared->stop) == 0) {
+            cycle = come(row, cycle, true);
+        }
+        _exit(0);
+    }
+    return child;
+}
+
+/* The parent has the kernel's word that the row's process is gone. */
+static void bury(uint32_t row)
+{
+    struct core_reap reap = {.row = row, .cycle = core_row_cycle(row_word(row))};
+    for (uint32_t s = 0; s < SEATS; s++) {
+        unsigned mine = row + 1;
+        atomic_compare_exchange_strong(&shared->owner[s], &mine, 0);
+    }
+    (void)core_reap(&core, &reap);
+    EXPECT_EQ(core_row_state(row_word(row)), CORE_IDLE);
+}
+
+static void expect_quiet(uint32_t seats)
+{
+    uint64_t v = atomic_load(&core.words[core.at_v]);
+    uint64_t i = atomic_load(&core.words[core.at_i]);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        EXPECT_EQ(core_row_state(row_word(row)), CORE_IDLE);
+    }
+    for (uint32_t s = 0; s < SEATS; s++) {
+        EXPECT(core_seat_free(atomic_load(&core.words[core.at_seat + s])));
+    }
+    EXPECT_EQ(core_k_seats(atomic_load(&core.words[core.at_k])), seats);
+    EXPECT_EQ(core_ticket_after(core_v_valid(v), core_i_issue(i)) - (int32_t)core_v_owed(v), seats);
+}
+
+static void pause_us(long us)
+{
+    struct timespec t = {0, us * 1000};
+    (void)nanosleep(&t, NULL); /* the interval between kills, not a wait for anything */
+}
+
+/* Kill and start children for a number of kills; the pool must come out whole. */
+static void survive(uint32_t seats, unsigned kills)
+{
+    pid_t children[ROWS];
+    unsigned entries = 0;
+    unsigned gave_up = 0;
+    memset(shared, 0, sizeof *shared);
+    lay_out(seats);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        children[row] = start(row);
+    }
+    for (unsigned kill_ = 0; kill_ < kills; kill_++) {
+        uint32_t row = below(ROWS);
+        pause_us((long)below(1500));
+        EXPECT_EQ(kill(children[row], SIGKILL), 0);
+        EXPECT_EQ(waitpid(children[row], NULL, 0), children[row]);
+        bury(row);
+        children[row] = start(row);
+    }
+    atomic_store(&shared->stop, 1);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        int status;
+        EXPECT_EQ(waitpid(children[row], &status, 0), children[row]);
+        EXPECT_EQ(status, 0);
+        entries += atomic_load(&shared->entries[row]);
+        gave_up += atomic_load(&shared->gave_up[row]);
+    }
+    EXPECT_EQ(atomic_load(&shared->clash), 0);
+    expect_quiet(seats);
+    (void)printf("  k=%u: %u killed, %u entries, %u gave up\n", seats, kills, entries, gave_up);
+    EXPECT(entries > 0);
+}
+
+static void a_pool_survives_random_kills(void)
+{
+    survive(1, 300);
+    survive(2, 300);
+    survive(8, 300);
+}
+
+static void one_guest_alone_is_granted_at_once_and_leaves_no_trace(void)
+{
+    memset(shared, 0, sizeof *shared);
+    lay_out(2);
+    for (uint64_t cycle = 0, round = 0; round < 100000; round++) {
+        struct core_take take = {.row = 3, .cycle = cycle};
+        (void)core_take(&core, &take);
+        EXPECT(take.granted);
+        sit_and_leave(3, take.cycle);
+        cycle = take.cycle;
+    }
+    expect_quiet(2);
+}
+
+static void the_number_of_seats_can_grow_and_shrink(void)
+{
+    uint64_t cycle = 0;
+    memset(shared, 0, sizeof *shared);
+    lay_out(2);
+    for (unsigned change = 0; change < 12; change++) {
+        struct core_resize resize = {.row = 0, .cycle = cycle, .grow = change < 6};
+        (void)core_resize(&core, &resize);
+        cycle = resize.cycle;
+        EXPECT_EQ(core_k_seats(atomic_load(&core.words[core.at_k])),
+                  change < 6 ? 3 + change : 13 - change);
+    }
+    expect_quiet(2);
+}
+
+int main(int argc, char **argv)
+{
+    seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
+    (void)printf("seed %llu\n", (unsigned long long)seed);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(shared != MAP_FAILED);
+    RUN(one_guest_alone_is_granted_at_once_and_leaves_no_trace);
+    RUN(the_number_of_seats_can_grow_and_shrink);
+    RUN(a_pool_survives_random_kills);
+    return 0;
+}
