@@ -58,6 +58,19 @@ json '.properties.exclusion.verdict == "holds" and .properties.fifo.verdict == "
 status 1 "$lab" check colored-printed -n 2 -k 1 --only exclusion --json
 json '.properties.exclusion.trace == [1,2]'
 
+# the core: explored with crashes and giving up, and a dropped guard found out by a trace that replays
+status 0 "$lab" check pool -n 2 -k 1 --crashes 1 --gives-up 1 --json
+json '.properties.invariant.verdict == "holds" and .properties.lockout.verdict == "holds" and .states > 10000'
+status 1 "$lab" check mutant-pool-named -n 2 -k 1 --crashes 1 --trace "$dir/pool.trace" --json
+json '.properties.invariant.verdict == "violated" and (.properties.invariant.trace | any(. == "1:crash" or . == "2:crash"))'
+status 0 "$lab" replay "$dir/pool.trace"
+status 64 "$lab" run pool -n 2 -k 1
+status 64 "$lab" equal pool pool -n 2 -k 1
+status 64 "$lab" check pool -n 20 -k 1
+status 64 "$lab" check pool -n 2 -k 1 --line 3
+status 0 "$lab" check colored -n 2 -k 1 --json
+json '.properties | has("invariant") | not' # the papers' machines state none
+
 # a memory limit ends in a sentence, not in a crash
 status 71 "$lab" check colored -n 5 -k 3 --memory 3M
 grep -q 'raise --memory' "$dir/err" || fail "no advice about the memory limit"

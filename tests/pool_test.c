@@ -1,7 +1,7 @@
 /*
- * The core, as it ships, explored: never more than k live holders, never two with one seat, exactly k
- * seats when all is quiet and reaped, granted in order, nobody stuck, with any k-1 stopped. And each
- * of its guards, dropped, is found out.
+ * The core, as it ships, explored: never more than k live holders, never two with one seat, exactly
+ * k seats when all is quiet and reaped, granted in order, nobody stuck, with any k-1 stopped. And
+ * each of its guards, dropped, is found out.
  *
  *     pool_test            the sizes that take seconds
  *     pool_test slow       those that take minutes

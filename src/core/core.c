@@ -29,8 +29,8 @@ void core_init(struct core *c, uint32_t seats)
  * ticket is valid already, grant it.
  *
  * The row is read first and I again before anything is done: as long as I is still i, a row that
- * waits with i's tag waits in the cycle that took the ticket (CORE_GUARD_FRESH_TAG), and the place is
- * of this lap. Afterwards every change is an exact compare-and-swap on what was read before.
+ * waits with i's tag waits in the cycle that took the ticket (CORE_GUARD_FRESH_TAG), and the place
+ * is of this lap. Afterwards every change is an exact compare-and-swap on what was read before.
  */
 enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 {
@@ -108,9 +108,9 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 }
 
 /*
- * Is the last place in the line one that nobody waits in? f->i is I, finished; f->v is V. The answer
- * is in f->ok. A place is a hole if its guest no longer waits in that cycle, if nothing was recorded
- * (its guest was gone before), or if it is a copy of the place before it (core_slide).
+ * Is the last place in the line one that nobody waits in? f->i is I, finished; f->v is V. The
+ * answer is in f->ok. A place is a hole if its guest no longer waits in that cycle, if nothing was
+ * recorded (its guest was gone before), or if it is a copy of the place before it (core_slide).
  */
 static enum core_progress last_is_hole(struct core *c, struct core_take *f)
 {

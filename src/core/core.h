@@ -6,17 +6,17 @@
  * compare-and-swap, and whoever finds one half-recorded completes it. words.h has the shared words.
  * Three rules make it recoverable:
  *
- *   1. I and V name their author, and nobody publishes over a word before what it says has been done
- *      (core_finish_take, core_finish_release). So at most one operation per word is unfinished, and
- *      anyone can finish it.
+ *   1. I and V name their author, and nobody publishes over a word before what it says has been
+ *      done (core_finish_take, core_finish_release). So at most one operation per word is
+ *      unfinished, and anyone can finish it.
  *   2. A grant is delivered into the guest's own row. A waiter looks only at its row.
  *   3. A place in the line is decided once, SERVED or SKIPPED, before VALID moves past it.
  *
  * What is always so, for tickets t:
  *     t <= VALID and issued      granted to whoever took it, or about to be by whoever finishes I
- *     VALID < t <= ISSUE         in the line: line[t] names a guest that waits, or is a hole (its row
- *                                neither WAITING in that cycle nor granted this ticket; or a copy of
- *                                the place before)
+ *     VALID < t <= ISSUE         in the line: line[t] names a guest that waits, or is a hole (its
+ *                                row neither WAITING in that cycle nor granted this ticket; or a
+ *                                copy of the place before)
  *     VALID - ISSUE = seats + owed - (rows GRANTED or LEAVING but not yet published)     if >= 0
  *     row IDLE -> WAITING -> GRANTED -> LEAVING -> IDLE, or WAITING -> IDLE (gives up, is reaped);
  *     IDLE -> GROWING or SHRINKING -> IDLE. Only the owner leaves IDLE, and only the owner or, when

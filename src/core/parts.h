@@ -62,7 +62,7 @@ static inline bool core__waits_at(const struct core *c, uint64_t r, uint64_t e)
     return core_row_state(r) == CORE_WAITING && core__same_cycle(c, r, e);
 }
 
-/* Has the row been granted the very ticket of this place? Then the place is served, marked or not. */
+/* Has the row been granted the very ticket of this place? Then it is served, marked or not. */
 static inline bool core__granted_at(const struct core *c, uint64_t r, uint64_t e)
 {
     return core__same_cycle(c, r, e) &&

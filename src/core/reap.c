@@ -7,11 +7,11 @@
 
 /*
  * Move those who wait forward over holes, a place at a time from the front, so that the holes come
- * to stand at the end of the line, where the next guest adopts them: otherwise a line behind one long
- * holder would fill up with the places of those who came and gave up.
+ * to stand at the end of the line, where the next guest adopts them: otherwise a line behind one
+ * long holder would fill up with the places of those who came and gave up.
  *
- * A hole, or a copy of the place before it, is overwritten with the guest who waits in the next place;
- * the copy left there is overwritten or passed over in its turn. Nobody's last place is ever
+ * A hole, or a copy of the place before it, is overwritten with the guest who waits in the next
+ * place; the copy left there is overwritten or passed over in its turn. Nobody's last place is ever
  * overwritten: a guest that waits is copied forward first.
  */
 enum core_progress core_slide(struct core *c, struct core_slide *f)

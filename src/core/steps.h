@@ -3,13 +3,13 @@
  *
  * Every operation of the core is a function over a frame, a struct of its locals. In the shipping
  * build the macros below are plain calls and accesses, the frames are ordinary locals, and the
- * compiler sees straight code. With CORE_STEPS the same source becomes resumable: before each shared
- * access the function notes in its frame where it is and returns CORE_MORE; called again, it goes on
- * from there, makes that one access, and runs to the next. So whoever calls it decides who makes the
- * next access: the checker explores every order.
+ * compiler sees straight code. With CORE_STEPS the same source becomes resumable: before each
+ * shared access the function notes in its frame where it is and returns CORE_MORE; called again, it
+ * goes on from there, makes that one access, and runs to the next. So whoever calls it decides who
+ * makes the next access: the checker explores every order.
  *
- * Rules for the code between the macros: what must survive an access lives in the frame; one macro a
- * line (a place is its line number).
+ * Rules for the code between the macros: what must survive an access lives in the frame; one macro
+ * a line (a place is its line number).
  */
 #ifndef USHER_CORE_STEPS_H
 #define USHER_CORE_STEPS_H
@@ -65,7 +65,7 @@ enum core_progress { CORE_DONE, CORE_MORE };
         CORE__STOP(f)(into) = step_swap((c)->memory, (word), (from), (to));                        \
     } while (0)
 #define CORE_DROPS(c, guard) ((c)->broken & (guard))
-/* From here on this local does not matter: states that differ in nothing else are the same state. */
+/* From here on this local does not matter: states that differ in nothing else are the same. */
 #define CORE_FORGET(x) memset(&(x), 0, sizeof(x))
 
 #else

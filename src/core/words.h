@@ -10,28 +10,28 @@
  *          |  VALID  |  owed   |   row   |  tag |   shrinking pool; who published this
  *          +---------+---------+---------+------+
  *     K     63     48 47     32 31     16 15   0
- *          +---------+---------+---------+------+   how many seats the pool has; who changed it last
+ *          +---------+---------+---------+------+   the seats of the pool; who changed it last
  *          |  seats  |  unused |   row   |  tag |
  *          +---------+---------+---------+------+
  *     row   63 61 60                20 19      0
- *          +-----+--------------------+---------+   what a guest is doing, for the how many-th time,
+ *          +-----+--------------------+---------+   what a guest is doing, in which cycle,
  *          |state|       cycle        | ticket  |   and with which ticket
  *          +-----+--------------------+---------+
  *     line  63     44 43     28 27             0
- *          +---------+---------+----------------+   the place of a ticket: whose it is; row = NOBODY:
+ *          +---------+---------+----------------+   the place of a ticket: whose; row = NOBODY:
  *          |    t    |   row   |      tag       |   decided, tag says how (SERVED or SKIPPED)
  *          +---------+---------+----------------+
  *     seat  63     48 47 46      41 40         0
- *          +---------+--+---------+-------------+   who sits there; 0: free; only `died`: free, and its
+ *          +---------+--+---------+-------------+   who sits there; 0: free; only d: free, and its
  *          | row + 1 |d |  unused |    cycle    |   last holder died in it
  *          +---------+--+---------+-------------+
  *
- * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at most
- * 2^17 places long. A tag is the low bits of the author's cycle. The tags of I and V may be as short
- * as two bits, because a row never starts a cycle with a tag that I, V or K still names for it. The
- * line's tags are 28 bits: a stale entry could be mistaken only after its row has gone through
- * exactly 2^28 cycles (or a multiple) while the entry stood undecided; and it would cost the order of
- * two guests, never a seat.
+ * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at
+ * most 2^17 places long. A tag is the low bits of the author's cycle. The tags of I and V may be as
+ * short as two bits, because a row never starts a cycle with a tag that I, V or K still names for
+ * it. The line's tags are 28 bits: a stale entry could be mistaken only after its row has gone
+ * through exactly 2^28 cycles (or a multiple) while the entry stood undecided; and it would cost
+ * the order of two guests, never a seat.
  */
 #ifndef USHER_CORE_WORDS_H
 #define USHER_CORE_WORDS_H

@@ -50,8 +50,8 @@ _Static_assert(sizeof(struct process) <= STEP_MAX_PRIVATE_BYTES, "a process must
 enum { AT_I, AT_V, AT_K, AT_WORLD, AT_ROW };
 
 /*
- * The world's word:  dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | order: 4 bits
- * for each who has a place and has not been granted, in order of arrival, process + 1
+ * The world's word:  dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | order: 4
+ * bits for each who has a place and has not been granted, in order of arrival, process + 1
  */
 enum { LEFT_SHIFT = 8, LEFT_BITS = 4, ORDER_SHIFT = 24 };
 
@@ -247,8 +247,8 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
     (void)go_on(c, p);
 }
 
-/* The next dead process from `first` on whose row is not yet IDLE, or n. Who is dead is the kernel's
-   word and whether there is anything to do is looked at again by core_reap: no access of ours. */
+/* The next dead process from `first` on whose row is not yet IDLE, or n. Who is dead is the
+   kernel's word, and whether there is anything to do is looked at again by core_reap: no access of ours. */
 static unsigned next_dead(struct core *c, unsigned first)
 {
     uint64_t world = atomic_load(&c->words[AT_WORLD]);
