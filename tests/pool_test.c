@@ -42,10 +42,12 @@ static void explore(const struct step_machine *machine, const struct size *size,
                     struct check_report *report)
 {
     char why[STEP_WHY_BYTES];
-    struct check_options options = {0};
+    /* some mutants have no end of states: what is found within this size is found */
+    struct check_options options = {.memory = machine == &model_pool ? 0 : (size_t)512 << 20};
     EXPECT_EQ(step_system_init_with(system, machine, size->n, size->k, 0, &size->limits, why), 0);
     EXPECT_EQ(check_explore(graph, system, &options), 0);
-    EXPECT(graph->complete && graph->broken == NULL);
+    EXPECT(graph->complete || machine != &model_pool);
+    EXPECT(graph->broken == NULL);
     EXPECT_EQ(check_decide(graph, report), 0);
 }
 
@@ -90,6 +92,10 @@ static const struct row quick_rows[] = {
     {"mutant-pool-reap-cycle", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"mutant-pool-named", {2, 1, {.cycles = 1, .crashes = 1}}},
     {"mutant-pool-skip-decided", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
+    {"mutant-pool-lap", {2, 1, {.cycles = 1}}},
+    {"mutant-pool-leaving-still", {2, 1, {.cycles = 1}}},
+    {"mutant-pool-finish-v", {2, 1, {.cycles = 2}}},
+    {"mutant-pool-fresh-tag", {2, 1, {.cycles = 3, .crashes = 1, .tag_bits = 1}}},
     {"mutant-pool-line-tag",
      {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1, .line = 2, .tag_bits = 1}}},
 };
@@ -99,17 +105,18 @@ static const struct row slow_rows[] = {
     {"mutant-pool-take-i-still", {3, 1, {.cycles = 1, .gives_up = 1}}},
     {"mutant-pool-served", {3, 1, {.cycles = 1, .gives_up = 1}}},
     {"mutant-pool-adopt-hole", {3, 1, {.cycles = 1}}},
+    {"mutant-pool-adopt-valid", {3, 2, {.cycles = 1}}},
     {"mutant-pool-hole-granted", {3, 1, {.cycles = 1}}},
     {"mutant-pool-same-author", {3, 1, {.cycles = 1, .crashes = 1}}},
     {"mutant-pool-v-still", {2, 1, {.cycles = 3, .crashes = 1, .gives_up = 1, .line = 2}}},
 };
 
-/* Guards that no size explored so far has needed, or whose mutants have too many states to explore:
-   see docs/testing.md. A guard must stand here or in a row above. */
+/* Guards for which the sizes explored so far are too small; docs/testing.md says what each would
+   need. A guard must stand here or in a row above. */
 static const char *const open_guards[] = {
-    "mutant-pool-grant-i-still", "mutant-pool-author-v-still", "mutant-pool-lap",
-    "mutant-pool-seat-cycle",    "mutant-pool-fresh-tag",      "mutant-pool-finish-v",
-    "mutant-pool-adopt-valid",   "mutant-pool-slide-live",     "mutant-pool-leaving-still",
+    "mutant-pool-author-v-still",
+    "mutant-pool-seat-cycle",
+    "mutant-pool-slide-live",
 };
 
 static const struct step_machine *find(const char *name)

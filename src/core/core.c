@@ -90,13 +90,8 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
         if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0) {
             CORE_RETURN(f);
         }
-        if (!CORE_DROPS(c, CORE_GUARD_GRANT_I_STILL)) {
-            CORE_FORGET(f->e);
-            CORE_READ(c, f, f->again, c->at_i);
-            if (f->again != f->i) {
-                continue;
-            }
-        }
+        /* I need not still be i: the place is the row's, and the row is compared with its cycle. */
+        CORE_FORGET(f->e);
         CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
                  core_row(CORE_GRANTED, core_row_cycle(f->r), core_i_issue(f->i)));
         if (f->ok) {

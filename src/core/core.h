@@ -33,7 +33,6 @@
 /* Guards that a mutant drops, one bit each, to show what each is for; only in exploring builds. */
 enum core_guard {
     CORE_GUARD_TAKE_I_STILL = 1 << 0,      /* I still i, before the line is recorded */
-    CORE_GUARD_GRANT_I_STILL = 1 << 1,     /* I still i, before finish_take grants */
     CORE_GUARD_TAKE_TAG = 1 << 2,          /* the author's row has I's tag */
     CORE_GUARD_V_STILL = 1 << 3,           /* V still v, before finish_release acts on a row */
     CORE_GUARD_AUTHOR_V_STILL = 1 << 4,    /* V still v, before the author's row is set free */

@@ -248,7 +248,7 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
 }
 
 /* The next dead process from `first` on whose row is not yet IDLE, or n. Who is dead is the
-   kernel's word, and whether there is anything to do is looked at again by core_reap: no access of ours. */
+   kernel's word, and core_reap looks again whether there is anything to do: no access of ours. */
 static unsigned next_dead(struct core *c, unsigned first)
 {
     uint64_t world = atomic_load(&c->words[AT_WORLD]);
@@ -498,9 +498,15 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
     if (out_of_order(words)) {
         return "granted out of order";
     }
+    int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
+    int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
+    if (free > seats + (int32_t)system->limits.grows) { /* V grows a step before K */
+        return "more valid tickets than seats";
+    }
+    if (-free > (int32_t)line_size(system)) {
+        return "the line is longer than its places";
+    }
     if (all_quiet(system, words, states)) {
-        int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
-        int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
         /* behind a pool drained to nothing holes may be left: they are passed over when it grows */
         if (free != seats && (seats != 0 || free > 0)) {
             return "all is quiet, and a seat is lost or made";
@@ -578,7 +584,6 @@ const struct step_machine model_pool =
 
 DROPPED(take_i_still, "take-i-still", "I still i, before a place is recorded",
         CORE_GUARD_TAKE_I_STILL);
-DROPPED(grant_i_still, "grant-i-still", "I still i, before it grants", CORE_GUARD_GRANT_I_STILL);
 DROPPED(take_tag, "take-tag", "the author's row has I's tag", CORE_GUARD_TAKE_TAG);
 DROPPED(v_still, "v-still", "V still v, before a place is decided", CORE_GUARD_V_STILL);
 DROPPED(author_v_still, "author-v-still", "V still v, before the author is IDLE",
@@ -612,9 +617,9 @@ DROPPED(skip_decided, "skip-decided", "an adopted place passed over is replaced"
         CORE_GUARD_SKIP_DECIDED);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &take_i_still,  &grant_i_still, &take_tag,     &v_still,    &author_v_still, &author_tag,
-    &line_tag,      &served,        &skipped,      &lap,        &reap_finish,    &seat_cycle,
-    &fresh_tag,     &finish_i,      &finish_v,     &adopt_hole, &adopt_valid,    &slide_live,
-    &leaving_still, &named,         &skip_decided, &reap_cycle, &hole_granted,   &decided_still,
-    &same_author,   NULL,
+    &take_i_still, &take_tag,     &v_still,    &author_v_still, &author_tag,    &line_tag,
+    &served,       &skipped,      &lap,        &reap_finish,    &seat_cycle,    &fresh_tag,
+    &finish_i,     &finish_v,     &adopt_hole, &adopt_valid,    &slide_live,    &leaving_still,
+    &named,        &skip_decided, &reap_cycle, &hole_granted,   &decided_still, &same_author,
+    NULL,
 };
