@@ -68,6 +68,7 @@ status 64 "$lab" run pool -n 2 -k 1
 status 64 "$lab" equal pool pool -n 2 -k 1
 status 64 "$lab" check pool -n 20 -k 1
 status 64 "$lab" check pool -n 2 -k 1 --line 3
+status 64 "$lab" check pool -n 2 -k 1 --tag-bits 1
 status 0 "$lab" check colored -n 2 -k 1 --json
 json '.properties | has("invariant") | not' # the papers' machines state none
 

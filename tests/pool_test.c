@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+static size_t mutant_memory = (size_t)64 << 20;
+
 struct size {
     unsigned n, k;
     struct step_limits limits;
@@ -43,7 +45,7 @@ static void explore(const struct step_machine *machine, const struct size *size,
 {
     char why[STEP_WHY_BYTES];
     /* some mutants have no end of states: what is found within this size is found */
-    struct check_options options = {.memory = machine == &model_pool ? 0 : (size_t)512 << 20};
+    struct check_options options = {.memory = machine == &model_pool ? 0 : mutant_memory};
     EXPECT_EQ(step_system_init_with(system, machine, size->n, size->k, 0, &size->limits, why), 0);
     EXPECT_EQ(check_explore(graph, system, &options), 0);
     EXPECT(graph->complete || machine != &model_pool);
@@ -97,7 +99,7 @@ static const struct row quick_rows[] = {
     {"mutant-pool-finish-v", {2, 1, {.cycles = 2}}},
     {"mutant-pool-fresh-tag", {2, 1, {.cycles = 3, .crashes = 1, .tag_bits = 1}}},
     {"mutant-pool-line-tag",
-     {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1, .line = 2, .tag_bits = 1}}},
+     {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1, .line = 2, .tag_bits = 2}}},
 };
 
 static const struct row slow_rows[] = {
@@ -204,6 +206,7 @@ int main(int argc, char **argv)
 {
     RUN(no_guard_is_forgotten);
     if (argc > 1 && strcmp(argv[1], "slow") == 0) {
+        mutant_memory = (size_t)2 << 30;
         RUN(the_core_holds_at_larger_sizes);
         RUN(guards_dropped_are_found_out_at_larger_sizes);
     } else {

@@ -132,9 +132,12 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
             "pool is explored for n up to 8, small k, and at most 15 of everything else");
         return -1;
     }
-    if (limits->tag_bits > 12 || (size & (size - 1)) != 0) {
+    /* I, V and K may each name another tag of a row, so that two bits are the least. */
+    unsigned least = system->machine->variant & CORE_GUARD_FRESH_TAG ? 1 : 2;
+    if (limits->tag_bits > 12 || (limits->tag_bits != 0 && limits->tag_bits < least) ||
+        (size & (size - 1)) != 0) {
         (void)snprintf(why, STEP_WHY_BYTES,
-                       "tags have 1 to 12 bits, and a line a power of two of places");
+                       "tags have 2 to 12 bits, and a line a power of two of places");
         return -1;
     }
     if (limits->cycles == 0) {
