@@ -1,59 +1,13 @@
 /* The core as a step machine: see pool.h. */
 #include "model/pool.h"
 
-#include "core/core.h"
 #include "core/parts.h"
+#include "model/pool_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum mode {
-    RESTING,   /* in the remainder, alive */
-    TAKING,    /* core_take */
-    LOOKING,   /* waiting: read the own row ... */
-    HELPING,   /* ... then finish what is published ... */
-    REAPING,   /* ... and reap the dead, one by one */
-    CLAIMING,  /* core_claim */
-    HOLDING,   /* the critical section */
-    RELEASING, /* core_release */
-    GIVING_UP, /* core_give_up */
-    RESIZING,  /* core_resize */
-    CLEANING,  /* reaping, for one who has nothing else to do */
-    DEAD,      /* until its row is reaped; then a new process takes the row over */
-};
-
-enum event { CRASH = 1, GIVE_UP, GROW, SHRINK, EVENTS };
-
-static const char *const event_names[EVENTS] = {"", "crash", "give up", "grow", "shrink"};
-
-/* A process. All zero at the start. */
-struct process {
-    uint8_t mode;
-    uint8_t cycles; /* begun */
-    uint8_t target; /* whom it reaps */
-    uint32_t ticket, seat;
-    uint64_t cycle;
-    union {
-        struct core_take take;
-        struct core_help help;
-        struct core_reap reap;
-        struct core_claim claim;
-        struct core_release release;
-        struct core_give_up give_up;
-        struct core_resize resize;
-    } u;
-};
-
-_Static_assert(sizeof(struct process) <= STEP_MAX_PRIVATE_BYTES, "a process must fit");
-
-/* Where the words are. The last is the world's: who is dead, what may yet happen, who came when. */
-enum { AT_I, AT_V, AT_K, AT_WORLD, AT_ROW };
-
-/*
- * The world's word:  dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | order: 4
- * bits for each who has a place and has not been granted, in order of arrival, process + 1
- */
-enum { LEFT_SHIFT = 8, LEFT_BITS = 4, ORDER_SHIFT = 24 };
+const char *const model__event_names[EVENTS] = {"", "crash", "give up", "grow", "shrink"};
 
 static unsigned left_shift(unsigned event)
 {
@@ -89,7 +43,7 @@ static uint64_t order_with(uint64_t world, unsigned process)
     return world | (uint64_t)(process + 1) << shift;
 }
 
-static uint32_t line_size(const struct step_system *system)
+uint32_t model__line_size(const struct step_system *system)
 {
     uint32_t size = 4;
     while (size < system->n + 1) {
@@ -106,7 +60,7 @@ static void core_of(const struct step_system *system, struct step_memory *memory
     c->memory = memory;
     c->rows = system->n;
     c->seats = system->k + system->limits.grows;
-    c->line_mask = line_size(system) - 1;
+    c->line_mask = model__line_size(system) - 1;
     c->at_i = AT_I;
     c->at_v = AT_V;
     c->at_k = AT_K;
@@ -119,10 +73,10 @@ static void core_of(const struct step_system *system, struct step_memory *memory
     c->broken = system->machine->variant;
 }
 
-static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
+int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     const struct step_limits *limits = &system->limits;
-    uint32_t size = line_size(system);
+    uint32_t size = model__line_size(system);
     unsigned words = AT_ROW + system->n + size + system->k + limits->grows;
     if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
         limits->shrinks > 15 || limits->cycles > 15 || system->n > 8 ||
@@ -159,7 +113,7 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     return 0;
 }
 
-static void init(const struct step_system *system, uint64_t *words)
+void model__init(const struct step_system *system, uint64_t *words)
 {
     _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
     struct step_memory memory = {shared, NULL};
@@ -355,7 +309,7 @@ static void rest(const struct step_system *system, struct core *c, struct proces
     }
 }
 
-static void step(const struct step_system *system, struct step_memory *memory, void *state,
+void model__step(const struct step_system *system, struct step_memory *memory, void *state,
                  unsigned process)
 {
     struct process *p = state;
@@ -394,7 +348,7 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     }
 }
 
-static bool event(const struct step_system *system, struct step_memory *memory, void *state,
+bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
                   unsigned process, unsigned event_)
 {
     struct process *p = state;
@@ -427,7 +381,7 @@ static bool event(const struct step_system *system, struct step_memory *memory, 
     return true;
 }
 
-static enum step_region region(const struct step_system *system, const void *state)
+enum step_region model__region(const struct step_system *system, const void *state)
 {
     (void)system;
     switch ((enum mode)((const struct process *)state)->mode) {
@@ -451,178 +405,5 @@ static enum step_region region(const struct step_system *system, const void *sta
     return STEP_REMAINDER;
 }
 
-/* Nobody who came later is granted while somebody who came earlier and lives still waits. */
-static bool out_of_order(const uint64_t *words)
-{
-    bool earlier_waits = false;
-    for (uint64_t order = words[AT_WORLD] >> ORDER_SHIFT; order != 0; order >>= 4) {
-        uint64_t row = words[AT_ROW + (order & 15) - 1];
-        if (core_row_state(row) == CORE_GRANTED && earlier_waits) {
-            return true;
-        }
-        earlier_waits = earlier_waits || core_row_state(row) == CORE_WAITING;
-    }
-    return false;
-}
-
-static bool all_quiet(const struct step_system *system, const uint64_t *words, const void *states)
-{
-    for (unsigned i = 0; i < system->n; i++) {
-        const struct process *p =
-            (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
-        if ((p->mode != RESTING && p->mode != DEAD) ||
-            core_row_state(words[AT_ROW + i]) != CORE_IDLE) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static const char *wrong(const struct step_system *system, const uint64_t *words,
-                         const void *states)
-{
-    uint32_t seat_at = AT_ROW + system->n + line_size(system);
-    unsigned holders = 0;
-    unsigned taken = 0;
-    for (unsigned i = 0; i < system->n; i++) {
-        const struct process *p =
-            (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
-        if (p->mode == HOLDING) {
-            holders++;
-            if (taken >> p->seat & 1 || words[seat_at + p->seat] != core_seat(i, p->cycle)) {
-                return "two holders with one seat, or a holder whose seat is not its";
-            }
-            taken |= 1U << p->seat;
-        }
-    }
-    if (holders > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
-        return "more holders than seats";
-    }
-    if (out_of_order(words)) {
-        return "granted out of order";
-    }
-    int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
-    int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
-    if (free > seats + (int32_t)system->limits.grows) { /* V grows a step before K */
-        return "more valid tickets than seats";
-    }
-    if (-free > (int32_t)line_size(system)) {
-        return "the line is longer than its places";
-    }
-    if (all_quiet(system, words, states)) {
-        /* behind a pool drained to nothing holes may be left: they are passed over when it grows */
-        if (free != seats && (seats != 0 || free > 0)) {
-            return "all is quiet, and a seat is lost or made";
-        }
-        for (unsigned s = 0; s < system->k + system->limits.grows; s++) {
-            if (!core_seat_free(words[seat_at + s])) {
-                return "all is quiet, and a seat is still taken";
-            }
-        }
-    }
-    return NULL;
-}
-
-static const char *state_name(uint64_t row)
-{
-    static const char *const names[] = {"IDLE",    "WAITING",   "GRANTED", "LEAVING",
-                                        "GROWING", "SHRINKING", "?",       "?"};
-    return names[core_row_state(row)];
-}
-
-static int print_line(uint64_t value, char *out, size_t size, unsigned place)
-{
-    if (core_line_decided(value)) {
-        return snprintf(out, size, "line[%u]=(%u,%s)", place, core_line_ticket(value),
-                        core_line_tag(value) == CORE_SERVED ? "SERVED" : "SKIPPED");
-    }
-    return snprintf(out, size, "line[%u]=(%u,P%u cycle %u)", place, core_line_ticket(value),
-                    core_line_row(value) + 1, core_line_tag(value));
-}
-
-static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
-                      size_t size)
-{
-    unsigned line_at = AT_ROW + system->n;
-    unsigned seat_at = line_at + line_size(system);
-    if (word == AT_I) {
-        return snprintf(out, size, "I=(%u,P%u tag %u)", core_i_issue(value),
-                        (core_i_row(value) + 1) & 0xffff, core_i_tag(value));
-    }
-    if (word == AT_V) {
-        return snprintf(out, size, "V=(%u,owed %u,P%u tag %u)", core_v_valid(value),
-                        core_v_owed(value), (core_v_row(value) + 1) & 0xffff, core_v_tag(value));
-    }
-    if (word == AT_K) {
-        return snprintf(out, size, "K=%u", core_k_seats(value));
-    }
-    if (word == AT_WORLD) {
-        return snprintf(out, size, "world=%llx", (unsigned long long)value);
-    }
-    if (word < line_at) {
-        return snprintf(out, size, "row[P%u]=(%s,cycle %llu,ticket %u)", word - AT_ROW + 1,
-                        state_name(value), (unsigned long long)core_row_cycle(value),
-                        core_row_ticket(value));
-    }
-    if (word < seat_at) {
-        return print_line(value, out, size, word - line_at);
-    }
-    return snprintf(out, size, "seat[%u]=%s%.0u", word - seat_at,
-                    core_seat_free(value) ? "free" : "P", (unsigned)(value >> 48));
-}
-
-#define POOL(name_, title_, variant_)                                                              \
-    {                                                                                              \
-        .name = (name_), .title = (title_), .variant = (variant_), .loose_regions = true,          \
-        .prepare = prepare, .init = init, .step = step, .region = region, .event = event,          \
-        .event_names = event_names, .events = EVENTS, .wrong = wrong, .print_word = print_word     \
-    }
-
 const struct step_machine model_pool =
-    POOL("pool", "The core of usher, as it ships: recoverable tickets (src/core)", 0);
-
-#define DROPPED(symbol, name_, what, guard)                                                        \
-    static const struct step_machine symbol =                                                      \
-        POOL("mutant-pool-" name_, "The core without this guard: " what, guard)
-
-DROPPED(take_i_still, "take-i-still", "I still i, before a place is recorded",
-        CORE_GUARD_TAKE_I_STILL);
-DROPPED(take_tag, "take-tag", "the author's row has I's tag", CORE_GUARD_TAKE_TAG);
-DROPPED(v_still, "v-still", "V still v, before a place is decided", CORE_GUARD_V_STILL);
-DROPPED(author_v_still, "author-v-still", "V still v, before the author is IDLE",
-        CORE_GUARD_AUTHOR_V_STILL);
-DROPPED(author_tag, "author-tag", "the author's row has V's tag", CORE_GUARD_AUTHOR_TAG);
-DROPPED(line_tag, "line-tag", "the waiter's row has the line's tag", CORE_GUARD_LINE_TAG);
-DROPPED(served, "served", "SERVED is marked", CORE_GUARD_SERVED);
-DROPPED(skipped, "skipped", "a hole is passed over", CORE_GUARD_SKIPPED);
-DROPPED(lap, "lap", "a place of another lap is not this one", CORE_GUARD_LAP);
-DROPPED(reap_finish, "reap-finish-take", "the reaper finishes I first",
-        CORE_GUARD_REAP_FINISH_TAKE);
-DROPPED(seat_cycle, "seat-cycle", "a reaper frees seats of the dead cycle only",
-        CORE_GUARD_SEAT_CYCLE);
-DROPPED(fresh_tag, "fresh-tag", "no cycle starts with a tag still named", CORE_GUARD_FRESH_TAG);
-DROPPED(finish_i, "finish-i", "I is finished before it is published over", CORE_GUARD_FINISH_I);
-DROPPED(finish_v, "finish-v", "V is finished before it is published over", CORE_GUARD_FINISH_V);
-DROPPED(adopt_hole, "adopt-hole", "only a hole is adopted", CORE_GUARD_ADOPT_HOLE);
-DROPPED(adopt_valid, "adopt-valid", "only a place beyond VALID is adopted", CORE_GUARD_ADOPT_VALID);
-DROPPED(slide_live, "slide-live", "only a hole or a copy is slid over", CORE_GUARD_SLIDE_LIVE);
-DROPPED(leaving_still, "leaving-still", "publish only while the row is leaving",
-        CORE_GUARD_LEAVING_STILL);
-DROPPED(named, "named", "a V that names us is our publication", CORE_GUARD_NAMED);
-DROPPED(reap_cycle, "reap-cycle", "a row that has gone on is not reaped", CORE_GUARD_REAP_CYCLE);
-DROPPED(hole_granted, "hole-granted", "a place granted but not marked is no hole",
-        CORE_GUARD_HOLE_GRANTED);
-DROPPED(decided_still, "decided-still", "the row still waits, before it gets the next place",
-        CORE_GUARD_DECIDED_STILL);
-DROPPED(same_author, "same-author", "an I that moved on for the same guest is followed",
-        CORE_GUARD_SAME_AUTHOR);
-DROPPED(skip_decided, "skip-decided", "an adopted place passed over is replaced",
-        CORE_GUARD_SKIP_DECIDED);
-
-const struct step_machine *const model_pool_mutants[] = {
-    &take_i_still, &take_tag,     &v_still,    &author_v_still, &author_tag,    &line_tag,
-    &served,       &skipped,      &lap,        &reap_finish,    &seat_cycle,    &fresh_tag,
-    &finish_i,     &finish_v,     &adopt_hole, &adopt_valid,    &slide_live,    &leaving_still,
-    &named,        &skip_decided, &reap_cycle, &hole_granted,   &decided_still, &same_author,
-    NULL,
-};
+    MODEL_POOL("pool", "The core of usher, as it ships: recoverable tickets (src/core)", 0);

@@ -1,0 +1,124 @@
+/* What is wrong with a state of the model, and its words for people: see pool_parts.h. */
+#include "model/pool_parts.h"
+
+#include <stdio.h>
+
+/* Nobody who came later is granted while somebody who came earlier and lives still waits. */
+static bool out_of_order(const uint64_t *words)
+{
+    bool earlier_waits = false;
+    for (uint64_t order = words[AT_WORLD] >> ORDER_SHIFT; order != 0; order >>= 4) {
+        uint64_t row = words[AT_ROW + (order & 15) - 1];
+        if (core_row_state(row) == CORE_GRANTED && earlier_waits) {
+            return true;
+        }
+        earlier_waits = earlier_waits || core_row_state(row) == CORE_WAITING;
+    }
+    return false;
+}
+
+static bool all_quiet(const struct step_system *system, const uint64_t *words, const void *states)
+{
+    for (unsigned i = 0; i < system->n; i++) {
+        const struct process *p =
+            (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
+        if ((p->mode != RESTING && p->mode != DEAD) ||
+            core_row_state(words[AT_ROW + i]) != CORE_IDLE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *model__wrong(const struct step_system *system, const uint64_t *words,
+                         const void *states)
+{
+    uint32_t seat_at = AT_ROW + system->n + model__line_size(system);
+    unsigned holders = 0;
+    unsigned taken = 0;
+    for (unsigned i = 0; i < system->n; i++) {
+        const struct process *p =
+            (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
+        if (p->mode == HOLDING) {
+            holders++;
+            if (taken >> p->seat & 1 || words[seat_at + p->seat] != core_seat(i, p->cycle)) {
+                return "two holders with one seat, or a holder whose seat is not its";
+            }
+            taken |= 1U << p->seat;
+        }
+    }
+    if (holders > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
+        return "more holders than seats";
+    }
+    if (out_of_order(words)) {
+        return "granted out of order";
+    }
+    int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
+    int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
+    if (free > seats + (int32_t)system->limits.grows) { /* V grows a step before K */
+        return "more valid tickets than seats";
+    }
+    if (-free > (int32_t)model__line_size(system)) {
+        return "the line is longer than its places";
+    }
+    if (all_quiet(system, words, states)) {
+        /* behind a pool drained to nothing holes may be left: they are passed over when it grows */
+        if (free != seats && (seats != 0 || free > 0)) {
+            return "all is quiet, and a seat is lost or made";
+        }
+        for (unsigned s = 0; s < system->k + system->limits.grows; s++) {
+            if (!core_seat_free(words[seat_at + s])) {
+                return "all is quiet, and a seat is still taken";
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *state_name(uint64_t row)
+{
+    static const char *const names[] = {"IDLE",    "WAITING",   "GRANTED", "LEAVING",
+                                        "GROWING", "SHRINKING", "?",       "?"};
+    return names[core_row_state(row)];
+}
+
+static int print_line(uint64_t value, char *out, size_t size, unsigned place)
+{
+    if (core_line_decided(value)) {
+        return snprintf(out, size, "line[%u]=(%u,%s)", place, core_line_ticket(value),
+                        core_line_tag(value) == CORE_SERVED ? "SERVED" : "SKIPPED");
+    }
+    return snprintf(out, size, "line[%u]=(%u,P%u cycle %u)", place, core_line_ticket(value),
+                    core_line_row(value) + 1, core_line_tag(value));
+}
+
+int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
+                      size_t size)
+{
+    unsigned line_at = AT_ROW + system->n;
+    unsigned seat_at = line_at + model__line_size(system);
+    if (word == AT_I) {
+        return snprintf(out, size, "I=(%u,P%u tag %u)", core_i_issue(value),
+                        (core_i_row(value) + 1) & 0xffff, core_i_tag(value));
+    }
+    if (word == AT_V) {
+        return snprintf(out, size, "V=(%u,owed %u,P%u tag %u)", core_v_valid(value),
+                        core_v_owed(value), (core_v_row(value) + 1) & 0xffff, core_v_tag(value));
+    }
+    if (word == AT_K) {
+        return snprintf(out, size, "K=%u", core_k_seats(value));
+    }
+    if (word == AT_WORLD) {
+        return snprintf(out, size, "world=%llx", (unsigned long long)value);
+    }
+    if (word < line_at) {
+        return snprintf(out, size, "row[P%u]=(%s,cycle %llu,ticket %u)", word - AT_ROW + 1,
+                        state_name(value), (unsigned long long)core_row_cycle(value),
+                        core_row_ticket(value));
+    }
+    if (word < seat_at) {
+        return print_line(value, out, size, word - line_at);
+    }
+    return snprintf(out, size, "seat[%u]=%s%.0u", word - seat_at,
+                    core_seat_free(value) ? "free" : "P", (unsigned)(value >> 48));
+}

@@ -1,0 +1,49 @@
+/* The core with one guard dropped for each: see pool.h. tests/pool_test.c says what finds each out. */
+#include "model/pool.h"
+#include "model/pool_parts.h"
+
+#define DROPPED(symbol, name_, what, guard)                                                        \
+    static const struct step_machine symbol =                                                      \
+        MODEL_POOL("mutant-pool-" name_, "The core without this guard: " what, guard)
+
+DROPPED(take_i_still, "take-i-still", "I still i, before a place is recorded",
+        CORE_GUARD_TAKE_I_STILL);
+DROPPED(take_tag, "take-tag", "the author's row has I's tag", CORE_GUARD_TAKE_TAG);
+DROPPED(v_still, "v-still", "V still v, before a place is decided", CORE_GUARD_V_STILL);
+DROPPED(author_v_still, "author-v-still", "V still v, before the author is IDLE",
+        CORE_GUARD_AUTHOR_V_STILL);
+DROPPED(author_tag, "author-tag", "the author's row has V's tag", CORE_GUARD_AUTHOR_TAG);
+DROPPED(line_tag, "line-tag", "the waiter's row has the line's tag", CORE_GUARD_LINE_TAG);
+DROPPED(served, "served", "SERVED is marked", CORE_GUARD_SERVED);
+DROPPED(skipped, "skipped", "a hole is passed over", CORE_GUARD_SKIPPED);
+DROPPED(lap, "lap", "a place of another lap is not this one", CORE_GUARD_LAP);
+DROPPED(reap_finish, "reap-finish-take", "the reaper finishes I first",
+        CORE_GUARD_REAP_FINISH_TAKE);
+DROPPED(seat_cycle, "seat-cycle", "a reaper frees seats of the dead cycle only",
+        CORE_GUARD_SEAT_CYCLE);
+DROPPED(fresh_tag, "fresh-tag", "no cycle starts with a tag still named", CORE_GUARD_FRESH_TAG);
+DROPPED(finish_i, "finish-i", "I is finished before it is published over", CORE_GUARD_FINISH_I);
+DROPPED(finish_v, "finish-v", "V is finished before it is published over", CORE_GUARD_FINISH_V);
+DROPPED(adopt_hole, "adopt-hole", "only a hole is adopted", CORE_GUARD_ADOPT_HOLE);
+DROPPED(adopt_valid, "adopt-valid", "only a place beyond VALID is adopted", CORE_GUARD_ADOPT_VALID);
+DROPPED(slide_live, "slide-live", "only a hole or a copy is slid over", CORE_GUARD_SLIDE_LIVE);
+DROPPED(leaving_still, "leaving-still", "publish only while the row is leaving",
+        CORE_GUARD_LEAVING_STILL);
+DROPPED(named, "named", "a V that names us is our publication", CORE_GUARD_NAMED);
+DROPPED(reap_cycle, "reap-cycle", "a row that has gone on is not reaped", CORE_GUARD_REAP_CYCLE);
+DROPPED(hole_granted, "hole-granted", "a place granted but not marked is no hole",
+        CORE_GUARD_HOLE_GRANTED);
+DROPPED(decided_still, "decided-still", "the row still waits, before it gets the next place",
+        CORE_GUARD_DECIDED_STILL);
+DROPPED(same_author, "same-author", "an I that moved on for the same guest is followed",
+        CORE_GUARD_SAME_AUTHOR);
+DROPPED(skip_decided, "skip-decided", "an adopted place passed over is replaced",
+        CORE_GUARD_SKIP_DECIDED);
+
+const struct step_machine *const model_pool_mutants[] = {
+    &take_i_still, &take_tag,     &v_still,    &author_v_still, &author_tag,    &line_tag,
+    &served,       &skipped,      &lap,        &reap_finish,    &seat_cycle,    &fresh_tag,
+    &finish_i,     &finish_v,     &adopt_hole, &adopt_valid,    &slide_live,    &leaving_still,
+    &named,        &skip_decided, &reap_cycle, &hole_granted,   &decided_still, &same_author,
+    NULL,
+};

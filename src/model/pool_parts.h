@@ -1,0 +1,79 @@
+/* What the files of the model share: a process, where the words are, the functions of the machine. */
+#ifndef USHER_MODEL_POOL_PARTS_H
+#define USHER_MODEL_POOL_PARTS_H
+
+#include "core/core.h"
+#include "step/step.h"
+
+enum mode {
+    RESTING,   /* in the remainder, alive */
+    TAKING,    /* core_take */
+    LOOKING,   /* waiting: read the own row ... */
+    HELPING,   /* ... then finish what is published ... */
+    REAPING,   /* ... and reap the dead, one by one */
+    CLAIMING,  /* core_claim */
+    HOLDING,   /* the critical section */
+    RELEASING, /* core_release */
+    GIVING_UP, /* core_give_up */
+    RESIZING,  /* core_resize */
+    CLEANING,  /* reaping, for one who has nothing else to do */
+    DEAD,      /* until its row is reaped; then a new process takes the row over */
+};
+
+enum event { CRASH = 1, GIVE_UP, GROW, SHRINK, EVENTS };
+
+/* A process. All zero at the start. */
+struct process {
+    uint8_t mode;
+    uint8_t cycles; /* begun */
+    uint8_t target; /* whom it reaps */
+    uint32_t ticket, seat;
+    uint64_t cycle;
+    union {
+        struct core_take take;
+        struct core_help help;
+        struct core_reap reap;
+        struct core_claim claim;
+        struct core_release release;
+        struct core_give_up give_up;
+        struct core_resize resize;
+    } u;
+};
+
+_Static_assert(sizeof(struct process) <= STEP_MAX_PRIVATE_BYTES, "a process must fit");
+
+/* Where the words are. The last is the world's: who is dead, what may yet happen, who came when. */
+enum { AT_I, AT_V, AT_K, AT_WORLD, AT_ROW };
+
+/*
+ * The world's word:  dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | order: 4
+ * bits for each who has a place and has not been granted, in order of arrival, process + 1
+ */
+enum { LEFT_SHIFT = 8, LEFT_BITS = 4, ORDER_SHIFT = 24 };
+
+uint32_t model__line_size(const struct step_system *system);
+
+int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES]);
+void model__init(const struct step_system *system, uint64_t *words);
+void model__step(const struct step_system *system, struct step_memory *memory, void *state,
+                 unsigned process);
+bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
+                  unsigned process, unsigned event_);
+enum step_region model__region(const struct step_system *system, const void *state);
+extern const char *const model__event_names[EVENTS];
+
+/* pool_judge.c: what is wrong with a state, and a word for people. */
+const char *model__wrong(const struct step_system *system, const uint64_t *words,
+                         const void *states);
+int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
+                      size_t size);
+
+#define MODEL_POOL(name_, title_, variant_)                                                        \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .variant = (variant_), .loose_regions = true,          \
+        .prepare = model__prepare, .init = model__init, .step = model__step,                       \
+        .region = model__region, .event = model__event, .event_names = model__event_names,         \
+        .events = EVENTS, .wrong = model__wrong, .print_word = model__print_word                   \
+    }
+
+#endif
