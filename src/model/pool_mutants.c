@@ -1,4 +1,4 @@
-/* The core with one guard dropped for each: see pool.h. tests/pool_test.c says what finds each out. */
+/* The core with one guard dropped for each: see pool.h. tests/pool_test.c finds each out. */
 #include "model/pool.h"
 #include "model/pool_parts.h"
 

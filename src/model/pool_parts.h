@@ -1,4 +1,4 @@
-/* What the files of the model share: a process, where the words are, the functions of the machine. */
+/* What the files of the model share: a process, the words, the functions of the machine. */
 #ifndef USHER_MODEL_POOL_PARTS_H
 #define USHER_MODEL_POOL_PARTS_H
 
