@@ -17,7 +17,7 @@
  *     VALID < t <= ISSUE         in the line: line[t] names a guest that waits, or is a hole (its
  *                                row neither WAITING in that cycle nor granted this ticket; or a
  *                                copy of the place before)
- *     VALID - ISSUE = seats + owed - (rows GRANTED or LEAVING but not yet published)     if >= 0
+ *     VALID - ISSUE <= seats + owed; equal when every row is IDLE and there is a seat
  *     row IDLE -> WAITING -> GRANTED -> LEAVING -> IDLE, or WAITING -> IDLE (gives up, is reaped);
  *     IDLE -> GROWING or SHRINKING -> IDLE. Only the owner leaves IDLE, and only the owner or, when
  *     it is certainly dead, a reaper moves GRANTED to LEAVING.
