@@ -16,7 +16,8 @@ build: ## build only
 	@tools/setup build
 	@cmake --preset $(PRESET) >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
 	@rm -f build-configure.log
-	@cmake --build $(BUILD)
+	@echo "building in $(BUILD)"
+	@cmake --build $(BUILD) -- --quiet
 
 demo: build ## show what it does
 	@tools/demo $(BUILD)
