@@ -1,16 +1,16 @@
 /*
- * Recoverable tickets: taking a place, and finishing what is published. See core.h; leaving is in
- * leave.c, what happens to the dead in reap.c.
+ * Recoverable tickets: entering, taking a place, and finishing what I says. See core.h; leaving is
+ * in leave.c, what happens to the dead in reap.c.
  */
 #include "core/core.h"
 
-#include "core/parts.h"
+#include "core/fast.h"
 
 void core_init(struct core *c, uint32_t seats)
 {
-    atomic_init(&c->words[c->at_i], core_i(0, CORE_NOBODY, 0));
-    atomic_init(&c->words[c->at_v], core_v(seats, 0, CORE_NOBODY, 0));
-    atomic_init(&c->words[c->at_k], core_k(seats, CORE_NOBODY, 0));
+    atomic_init(&c->words[CORE_AT_I(c)], core_i(0, CORE_NOBODY, 0));
+    atomic_init(&c->words[CORE_AT_V(c)], core_v(seats, 0, CORE_NOBODY, 0));
+    atomic_init(&c->words[CORE_AT_K(c)], core_k(seats, CORE_NOBODY, 0));
     for (uint32_t g = 0; g < c->rows; g++) {
         atomic_init(&c->words[core__row_at(c, g)], core_row(CORE_IDLE, 0, 0));
     }
@@ -25,8 +25,56 @@ void core_init(struct core *c, uint32_t seats)
 }
 
 /*
+ * The place that I names was decided before its guest was recorded there: f->r is the row. Either it
+ * was served just now: then the row no longer waits, and f->ok is false. Or it was adopted, and
+ * passed over: then the next place is its, for anyone to say; f->again is what I says after that.
+ */
+static enum core_progress next_place(struct core *c, struct core_finish_take *f)
+{
+    CORE_BEGIN(&f->next);
+    f->ok = false;
+    if (CORE_DROPS(c, CORE_GUARD_SKIP_DECIDED)) {
+        CORE_RETURN(&f->next);
+    }
+    if (!CORE_DROPS(c, CORE_GUARD_DECIDED_STILL)) {
+        CORE_READ(c, &f->next, f->again, core__row_at(c, core_i_row(f->i)));
+        if (f->again != f->r) {
+            CORE_RETURN(&f->next);
+        }
+    }
+    f->again = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
+    CORE_CAS(c, &f->next, f->ok, CORE_AT_I(c), f->i, f->again);
+    if (!f->ok) {
+        CORE_READ(c, &f->next, f->again, CORE_AT_I(c));
+    }
+    f->ok = true;
+    CORE_END(&f->next);
+}
+
+/* Record the place that I names, f->e as it is, for the row, f->r. f->ok: it is recorded. Otherwise
+   look again from what I says, f->again. */
+static enum core_progress record(struct core *c, struct core_finish_take *f)
+{
+    CORE_BEGIN(&f->next);
+    f->again = f->i;
+    f->ok = f->e == core__own_place(f->i, f->r);
+    if (f->ok) {
+        CORE_RETURN(&f->next);
+    }
+    if (!CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL)) {
+        CORE_READ(c, &f->next, f->again, CORE_AT_I(c));
+        if (f->again != f->i) {
+            CORE_RETURN(&f->next);
+        }
+    }
+    CORE_CAS(c, &f->next, f->ok, core__line_at(c, core_i_issue(f->i)), f->e,
+             core__own_place(f->i, f->r));
+    CORE_END(&f->next);
+}
+
+/*
  * What I says: row i.row has taken ticket i.ISSUE. To do: record its place in the line; and if the
- * ticket is valid already, grant it.
+ * ticket is valid already, grant it. A row that enters needs no place: its ticket was valid before.
  *
  * The row is read first and I again before anything is done: as long as I is still i, a row that
  * waits with i's tag waits in the cycle that took the ticket (CORE_GUARD_FRESH_TAG), and the place
@@ -40,7 +88,7 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
     }
     for (f->again = f->i;;) {
         /* I has moved on: to another's ticket, and then all is done here; or only to the next place
-           for the same guest, see below. */
+           for the same guest. */
         if (f->again != f->i &&
             (((f->again ^ f->i) & 0xffffffffU) != 0 || CORE_DROPS(c, CORE_GUARD_SAME_AUTHOR))) {
             CORE_RETURN(f);
@@ -52,41 +100,25 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
         if (!core__waits_for_i(c, f->r, f->i)) {
             CORE_RETURN(f);
         }
+        if (core_row_state(f->r) == CORE_ENTERING) {
+            CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
+                     core_row(CORE_GRANTED, core_row_cycle(f->r), core_row_ticket(f->r)));
+            CORE_RETURN(f);
+        }
         CORE_READ(c, f, f->e, core__line_at(c, core_i_issue(f->i)));
         if (core__is_place(c, f->e, core_i_issue(f->i)) && core_line_decided(f->e)) {
-            /* Either it was served just now: then the row no longer waits. Or it was adopted, and
-               decided before that was recorded: then the next place is its. */
-            if (CORE_DROPS(c, CORE_GUARD_SKIP_DECIDED)) {
-                CORE_RETURN(f);
-            }
-            if (!CORE_DROPS(c, CORE_GUARD_DECIDED_STILL)) {
-                CORE_READ(c, f, f->again, core__row_at(c, core_i_row(f->i)));
-                if (f->again != f->r) {
-                    CORE_RETURN(f);
-                }
-            }
-            f->again = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
-            CORE_CAS(c, f, f->ok, c->at_i, f->i, f->again);
+            CORE_CALL(f, next_place(c, f));
             if (!f->ok) {
-                CORE_READ(c, f, f->again, c->at_i);
+                CORE_RETURN(f);
             }
             continue;
         }
-        if (f->e != core__own_place(f->i, f->r)) {
-            if (!CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL)) {
-                CORE_READ(c, f, f->again, c->at_i);
-                if (f->again != f->i) {
-                    continue;
-                }
-            }
-            CORE_CAS(c, f, f->ok, core__line_at(c, core_i_issue(f->i)), f->e,
-                     core__own_place(f->i, f->r));
-            if (!f->ok) {
-                continue;
-            }
+        CORE_CALL(f, record(c, f));
+        if (!f->ok) {
+            continue;
         }
         CORE_FORGET(f->ok);
-        CORE_READ(c, f, f->e, c->at_v);
+        CORE_READ(c, f, f->e, CORE_AT_V(c));
         if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0) {
             CORE_RETURN(f);
         }
@@ -103,9 +135,74 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 }
 
 /*
+ * Tickets wrap, and not every ticket has a place: before one is issued, see that its place does not
+ * hold an entry of the same number from a whole round ago. As long as I is still i, the ticket after
+ * it has not been issued, so an entry of its number is an old one.
+ */
+static enum core_progress clear_place(struct core *c, struct core_tidy *f)
+{
+    CORE_BEGIN(&f->clear);
+    CORE_READ(c, &f->clear, f->e, core__line_at(c, core_i_issue(f->i) + 1));
+    if (core_line_ticket(f->e) != ((core_i_issue(f->i) + 1) & CORE_TICKET_MASK) ||
+        CORE_DROPS(c, CORE_GUARD_STALE_PLACE)) {
+        CORE_RETURN(&f->clear);
+    }
+    if (!CORE_DROPS(c, CORE_GUARD_STALE_STILL)) {
+        CORE_READ(c, &f->clear, f->again, CORE_AT_I(c));
+        if (f->again != f->i) {
+            CORE_RETURN(&f->clear);
+        }
+    }
+    CORE_CAS(c, &f->clear, f->ok, core__line_at(c, core_i_issue(f->i) + 1), f->e,
+             core__past_place(c, core_i_issue(f->i) + 1));
+    CORE_END(&f->clear);
+}
+
+enum core_progress core_tidy(struct core *c, struct core_tidy *f)
+{
+    CORE_BEGIN(f);
+    for (;;) {
+        CORE_FORGET(f->u);
+        CORE_READ(c, f, f->i, CORE_AT_I(c));
+        if (!CORE_DROPS(c, CORE_GUARD_FINISH_I)) {
+            memset(&f->u, 0, sizeof f->u);
+            f->u.take.i = f->i;
+            CORE_CALL(f, core_finish_take(c, &f->u.take));
+            CORE_FORGET(f->u);
+        }
+        CORE_CALL(f, clear_place(c, f));
+        CORE_FORGET(f->i);
+        CORE_FORGET(f->e);
+        CORE_FORGET(f->again);
+        CORE_FORGET(f->ok);
+        memset(&f->u, 0, sizeof f->u);
+        f->u.enter.row = f->row;
+        f->u.enter.cycle = f->cycle;
+        f->u.enter.absorb = true;
+        CORE_CALL(f, core_enter(c, &f->u.enter));
+        f->cycle = f->u.enter.cycle;
+        if (f->u.enter.granted) { /* what was owed is taken: it goes back to nobody */
+            f->i = core_row(CORE_LEAVING, f->cycle, f->u.enter.ticket);
+            memset(&f->u, 0, sizeof f->u);
+            f->u.leave.leave.row = f->row;
+            f->u.leave.leave.r = f->i;
+            f->u.leave.leave.seat = CORE_NO_SEAT;
+            CORE_FORGET(f->i);
+            CORE_CALL(f, core_leave(c, &f->u.leave.leave));
+            if (!f->u.leave.leave.done) {
+                CORE_CALL(f, core_leave_slowly(c, &f->u.leave));
+            }
+        } else if (!f->u.enter.again && !f->u.enter.untidy) {
+            break;
+        }
+    }
+    CORE_END(f);
+}
+
+/*
  * Is the last place in the line one that nobody waits in? f->i is I, finished; f->v is V. The
- * answer is in f->ok. A place is a hole if its guest no longer waits in that cycle, if nothing was
- * recorded (its guest was gone before), or if it is a copy of the place before it (core_slide).
+ * answer is in f->ok. A place is a hole if its guest no longer waits in that cycle, or if it is a
+ * copy of the place before it (core_slide).
  */
 static enum core_progress last_is_hole(struct core *c, struct core_take *f)
 {
@@ -116,11 +213,7 @@ static enum core_progress last_is_hole(struct core *c, struct core_take *f)
         CORE_RETURN(&f->last);
     }
     CORE_READ(c, &f->last, f->e, core__line_at(c, core_i_issue(f->i)));
-    if (!core__is_place(c, f->e, core_i_issue(f->i))) {
-        f->ok = core_ticket_after(core_i_issue(f->i), core_v_valid(f->v)) > 0;
-        CORE_RETURN(&f->last);
-    }
-    if (core_line_decided(f->e)) {
+    if (!core__is_place(c, f->e, core_i_issue(f->i)) || core_line_decided(f->e)) {
         CORE_RETURN(&f->last);
     }
     CORE_READ(c, &f->last, f->word, core__row_at(c, core_line_row(f->e)));
@@ -133,14 +226,10 @@ static enum core_progress last_is_hole(struct core *c, struct core_take *f)
     CORE_END(&f->last);
 }
 
-enum core_progress core_take(struct core *c, struct core_take *f)
+/* The row says WAITING. Get it a place: f->full says that there is none. */
+static enum core_progress queue_up(struct core *c, struct core_take *f)
 {
-    CORE_BEGIN(f);
-    CORE_READ(c, f, f->i, c->at_i);
-    CORE_READ(c, f, f->v, c->at_v);
-    CORE_READ(c, f, f->word, c->at_k);
-    f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v, f->word);
-    CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_WAITING, f->cycle, 0));
+    CORE_BEGIN(&f->queue);
     for (;;) {
         CORE_FORGET(f->i);
         CORE_FORGET(f->v);
@@ -148,57 +237,105 @@ enum core_progress core_take(struct core *c, struct core_take *f)
         CORE_FORGET(f->word);
         CORE_FORGET(f->ok);
         CORE_FORGET(f->ticket);
-        CORE_READ(c, f, f->i, c->at_i);
+        CORE_FORGET(f->u);
+        CORE_READ(c, &f->queue, f->i, CORE_AT_I(c));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_I)) {
-            f->take.i = f->i;
-            CORE_CALL(f, core_finish_take(c, &f->take));
-            CORE_FORGET(f->take);
+            memset(&f->u, 0, sizeof f->u);
+            f->u.take.i = f->i;
+            CORE_CALL(&f->queue, core_finish_take(c, &f->u.take));
+            CORE_FORGET(f->u);
         }
-        CORE_READ(c, f, f->v, c->at_v);
-        CORE_CALL(f, last_is_hole(c, f));
+        CORE_READ(c, &f->queue, f->v, CORE_AT_V(c));
+        CORE_CALL(&f->queue, last_is_hole(c, f));
         f->ticket = core_i_issue(f->i);
         if (!f->ok) {
             f->ticket++;
             if (core_ticket_after(f->ticket, core_v_valid(f->v)) > (int32_t)c->line_mask) {
                 /* No room: give the holes back to the end of the line, once. */
-                if (f->slid) {
-                    f->full = true;
-                    CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
-                    CORE_RETURN(f);
+                f->full = f->slid;
+                if (f->full) {
+                    CORE_RETURN(&f->queue);
                 }
                 f->slid = true;
-                CORE_CALL(f, core_slide(c, &f->slide));
+                memset(&f->u, 0, sizeof f->u);
+                CORE_CALL(&f->queue, core_slide(c, &f->u.slide));
                 continue;
             }
+            memset(&f->u, 0, sizeof f->u);
+            f->u.tidy.i = f->i;
+            CORE_CALL(&f->queue, clear_place(c, &f->u.tidy));
+            CORE_FORGET(f->u);
         }
         CORE_FORGET(f->v);
         CORE_FORGET(f->e);
-        f->word = core_i(f->ticket, f->row, (uint32_t)f->cycle & c->i_tag_mask);
-        CORE_CAS(c, f, f->ok, c->at_i, f->i, f->word);
-        if (!f->ok) {
-            continue;
+        f->word = core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c));
+        CORE_CAS(c, &f->queue, f->ok, CORE_AT_I(c), f->i, f->word);
+        if (f->ok) {
+            CORE_RETURN(&f->queue);
         }
-        f->take.i = f->word;
-        CORE_FORGET(f->i);
-        CORE_FORGET(f->word);
-        CORE_FORGET(f->ok);
-        CORE_CALL(f, core_finish_take(c, &f->take));
-        CORE_FORGET(f->take);
-        CORE_READ(c, f, f->word, core__row_at(c, f->row));
-        f->granted = core_row_state(f->word) == CORE_GRANTED;
-        break;
     }
+    CORE_END(&f->queue);
+}
+
+enum core_progress core_take(struct core *c, struct core_take *f)
+{
+    CORE_BEGIN(f);
+    do {
+        memset(&f->enter, 0, sizeof f->enter);
+        f->enter.row = f->row;
+        f->enter.cycle = f->cycle;
+        f->enter.seat = f->seat;
+        CORE_CALL(f, core_enter(c, &f->enter));
+        f->cycle = f->enter.cycle;
+        if (f->enter.untidy) {
+            memset(&f->u, 0, sizeof f->u);
+            f->u.tidy.row = f->row;
+            f->u.tidy.cycle = f->cycle;
+            CORE_CALL(f, core_tidy(c, &f->u.tidy));
+            f->cycle = f->u.tidy.cycle;
+            CORE_FORGET(f->u);
+        }
+    } while (f->enter.again || f->enter.untidy);
+    f->granted = f->enter.granted;
+    f->ticket = f->enter.ticket;
+    if (f->granted) {
+        CORE_RETURN(f);
+    }
+    CORE_FORGET(f->enter);
+    CORE_READ(c, f, f->i, CORE_AT_I(c));
+    CORE_READ(c, f, f->v, CORE_AT_V(c));
+    f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
+    CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_WAITING, f->cycle, 0));
+    CORE_CALL(f, queue_up(c, f));
+    CORE_FORGET(f->i);
+    CORE_FORGET(f->v);
+    CORE_FORGET(f->e);
+    CORE_FORGET(f->ok);
+    CORE_FORGET(f->u);
+    CORE_FORGET(f->ticket);
+    if (f->full) {
+        CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
+        CORE_RETURN(f);
+    }
+    memset(&f->u, 0, sizeof f->u);
+    f->u.take.i = f->word;
+    CORE_FORGET(f->word);
+    CORE_CALL(f, core_finish_take(c, &f->u.take));
+    CORE_FORGET(f->u);
+    CORE_READ(c, f, f->word, core__row_at(c, f->row));
+    f->granted = core_row_state(f->word) == CORE_GRANTED;
+    f->ticket = core_row_ticket(f->word);
     CORE_END(f);
 }
 
 enum core_progress core_help(struct core *c, struct core_help *f)
 {
     CORE_BEGIN(f);
-    CORE_READ(c, f, f->word, c->at_i);
+    CORE_READ(c, f, f->word, CORE_AT_I(c));
     memset(&f->u, 0, sizeof f->u);
     f->u.take.i = f->word;
     CORE_CALL(f, core_finish_take(c, &f->u.take));
-    CORE_READ(c, f, f->word, c->at_v);
+    CORE_READ(c, f, f->word, CORE_AT_V(c));
     memset(&f->u, 0, sizeof f->u);
     f->u.release.v = f->word;
     CORE_CALL(f, core_finish_release(c, &f->u.release));

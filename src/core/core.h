@@ -17,8 +17,11 @@
  *     VALID < t <= ISSUE         in the line: line[t] names a guest that waits, or is a hole (its
  *                                row neither WAITING in that cycle nor granted this ticket; or a
  *                                copy of the place before)
+ *     a place is recorded before I moves on or its row stops waiting; a ticket without a place was
+ *                                entered with: it is granted to whoever took it
  *     VALID - ISSUE <= seats + owed; equal when every row is IDLE and there is a seat
  *     row IDLE -> WAITING -> GRANTED -> LEAVING -> IDLE, or WAITING -> IDLE (gives up, is reaped);
+ *     IDLE -> ENTERING -> GRANTED or LEAVING, or -> IDLE (somebody else took the ticket);
  *     IDLE -> GROWING or SHRINKING -> IDLE. Only the owner leaves IDLE, and only the owner or, when
  *     it is certainly dead, a reaper moves GRANTED to LEAVING.
  *
@@ -43,38 +46,65 @@ enum core_guard {
     CORE_GUARD_LAP = 1 << 9,               /* a place of another lap is not this place */
     CORE_GUARD_REAP_FINISH_TAKE = 1 << 10, /* the reaper finishes I before it frees a waiting row */
     CORE_GUARD_SEAT_CYCLE = 1 << 11,       /* a reaper frees only seats of the dead cycle */
-    CORE_GUARD_FRESH_TAG = 1 << 12,     /* no cycle starts with a tag that I, V or K still names */
-    CORE_GUARD_FINISH_I = 1 << 13,      /* nobody publishes over I before it is finished */
-    CORE_GUARD_FINISH_V = 1 << 14,      /* nobody publishes over V before it is finished */
-    CORE_GUARD_ADOPT_HOLE = 1 << 15,    /* only a hole is adopted */
-    CORE_GUARD_ADOPT_VALID = 1 << 16,   /* only a place beyond VALID is adopted */
-    CORE_GUARD_SLIDE_LIVE = 1 << 17,    /* only a hole or a copy is slid over */
-    CORE_GUARD_LEAVING_STILL = 1 << 18, /* publish only for a row that is still leaving */
-    CORE_GUARD_NAMED = 1 << 19,         /* V that names us already is our publication */
-    CORE_GUARD_REAP_CYCLE = 1 << 21,    /* a row that has gone on is not reaped */
-    CORE_GUARD_HOLE_GRANTED = 1 << 22,  /* a place granted but not yet marked is no hole */
-    CORE_GUARD_DECIDED_STILL = 1 << 23, /* the row still waits, before it gets the next place */
-    CORE_GUARD_SAME_AUTHOR = 1 << 24,   /* an I that moved on for the same guest is followed */
-    CORE_GUARD_SKIP_DECIDED = 1 << 20,  /* an adopted place passed over meanwhile is replaced */
+    CORE_GUARD_FRESH_TAG = 1 << 12,        /* no cycle starts with a tag that I or V still names */
+    CORE_GUARD_FINISH_I = 1 << 13,         /* nobody publishes over I before it is finished */
+    CORE_GUARD_FINISH_V = 1 << 14,         /* nobody publishes over V before it is finished */
+    CORE_GUARD_ADOPT_HOLE = 1 << 15,       /* only a hole is adopted */
+    CORE_GUARD_ADOPT_VALID = 1 << 16,      /* only a place beyond VALID is adopted */
+    CORE_GUARD_SLIDE_LIVE = 1 << 17,       /* only a hole or a copy is slid over */
+    CORE_GUARD_LEAVING_STILL = 1 << 18,    /* publish only for a row that is still leaving */
+    CORE_GUARD_NAMED = 1 << 19,            /* V that names us already is our publication */
+    CORE_GUARD_REAP_CYCLE = 1 << 21,       /* a row that has gone on is not reaped */
+    CORE_GUARD_HOLE_GRANTED = 1 << 22,     /* a place granted but not yet marked is no hole */
+    CORE_GUARD_DECIDED_STILL = 1 << 23,    /* the row still waits, before it gets the next place */
+    CORE_GUARD_SAME_AUTHOR = 1 << 24,      /* an I that moved on for the same guest is followed */
+    CORE_GUARD_SKIP_DECIDED = 1 << 20,     /* an adopted place passed over meanwhile is replaced */
+    CORE_GUARD_ENTER_VALID = 1 << 25,      /* only a ticket that is valid already is entered with */
+    CORE_GUARD_OWN_TICKET = 1 << 26,  /* only V's delivery to the leaver itself needs no look */
+    CORE_GUARD_ABSORB = 1 << 27,      /* a free ticket that is owed is taken for nobody */
+    CORE_GUARD_STALE_PLACE = 1 << 28, /* a place of 2^20 tickets ago is cleared first */
+    CORE_GUARD_STALE_STILL = 1 << 29, /* I still i, before a place is found to be so old */
 };
 
-/* A pool's words as one process sees them, and where in them everything is. */
+/*
+ * A pool's words as one process sees them, and where in them everything is. I, V and K each have a
+ * cache line, the rows follow, and a row is six words, of which the core uses the first. An
+ * exploration packs all tightly, and can shorten the tags.
+ */
 struct core {
     _Atomic uint64_t *words;
-    uint32_t rows;      /* guests: 1..CORE_MAX_ROWS */
-    uint32_t seats;     /* room for this many seats; K says how many there are */
-    uint32_t line_mask; /* places in the line, a power of two, less one */
-    uint32_t at_i, at_v, at_k, at_row, at_line, at_seat; /* indices of words */
-    uint32_t row_stride;                                 /* words from one row to the next */
-    uint32_t i_tag_mask, v_tag_mask;
-    /* A row has become GRANTED: wake whoever sleeps on it. Not called for one's own row. */
+    uint32_t rows;             /* guests: 1..CORE_MAX_ROWS */
+    uint32_t seats;            /* room for this many seats; K says how many there are */
+    uint32_t line_mask;        /* places in the line, a power of two, less one */
+    uint32_t at_line, at_seat; /* indices of words */
+    /* A row has become GRANTED: wake whoever sleeps on it. May be called for one's own row. */
     void (*wake)(void *context, uint32_t row);
     void *wake_context;
 #ifdef CORE_STEPS
+    uint32_t at_i, at_v, at_k, at_row;
+    uint32_t i_tag_mask, v_tag_mask;
     struct step_memory *memory;
     unsigned broken; /* enum core_guard */
 #endif
 };
+
+#ifdef CORE_STEPS
+#define CORE_AT_I(c) ((c)->at_i)
+#define CORE_AT_V(c) ((c)->at_v)
+#define CORE_AT_K(c) ((c)->at_k)
+#define CORE_AT_ROWS(c) ((c)->at_row)
+#define CORE_ROW_STRIDE(c) 1
+#define CORE_I_TAGS(c) ((c)->i_tag_mask)
+#define CORE_V_TAGS(c) ((c)->v_tag_mask)
+#else
+#define CORE_AT_I(c) 0
+#define CORE_AT_V(c) 8
+#define CORE_AT_K(c) 16
+#define CORE_AT_ROWS(c) 24
+#define CORE_ROW_STRIDE(c) 6
+#define CORE_I_TAGS(c) 0xffff
+#define CORE_V_TAGS(c) 0xfff
+#endif
 
 /* Frames: what an operation has to remember between two accesses. Zero before the first call; the
    caller sets the fields before the blank line. */
@@ -88,6 +118,7 @@ struct core_finish_take {
     CORE_AT
     uint64_t e, r, again;
     bool ok;
+    struct core_place next;
 };
 
 struct core_finish_release {
@@ -96,7 +127,7 @@ struct core_finish_release {
     CORE_AT
     uint64_t e, r, word;
     bool ok;
-    struct core_place deliver;
+    struct core_place deliver, decide;
     struct core_finish_take take;
 };
 
@@ -110,6 +141,28 @@ struct core_publish {
     struct core_finish_release release;
 };
 
+struct core_leave {
+    uint32_t row;
+    uint64_t r;    /* the row as it will be, LEAVING */
+    uint32_t seat; /* to be freed, or CORE_NO_SEAT */
+
+    CORE_AT
+    bool ours; /* it was ours; otherwise nothing was done */
+    bool plain;
+    bool published; /* V says so */
+    bool done;      /* and all is done; otherwise the long way is for core_leave_slowly */
+    uint64_t v, word;
+};
+
+struct core_leave_slowly {
+    struct core_leave leave;
+
+    CORE_AT
+    bool ok;
+    uint64_t word;
+    struct core_finish_release release;
+};
+
 struct core_slide {
     CORE_AT
     uint32_t t, last;
@@ -117,19 +170,56 @@ struct core_slide {
     bool ok;
 };
 
+struct core_enter {
+    uint32_t row;
+    uint64_t cycle; /* the last one used; becomes the new one, if one was begun */
+    bool absorb;    /* take only what is owed, for nobody */
+    uint32_t seat;  /* which to try first */
+
+    CORE_AT
+    bool granted; /* inside: the row has the ticket */
+    bool seated;  /* and that seat; otherwise one is to be claimed */
+    bool again;   /* somebody was faster: try again */
+    bool untidy;  /* something is to be finished first: core_tidy, then try again */
+    bool ok;
+    uint32_t ticket;
+    uint64_t i, v, word;
+};
+
+/* Finish I, clear the place of the next ticket, take for nobody what is owed. */
+struct core_tidy {
+    uint32_t row;
+    uint64_t cycle; /* as in core_enter */
+
+    CORE_AT
+    struct core_place clear;
+    bool ok;
+    uint64_t i, e, again;
+    union {
+        struct core_enter enter;
+        struct core_finish_take take;
+        struct core_leave_slowly leave;
+    } u;
+};
+
 struct core_take {
     uint32_t row;
     uint64_t cycle; /* the last one used; becomes the new one */
+    uint32_t seat;  /* which to try first */
 
     CORE_AT
     uint32_t ticket; /* the place taken */
     bool full;       /* no place could be had: the line is full of waiting guests */
-    bool granted;    /* it was granted at once */
+    bool granted;    /* it was granted at once; enter.seated, .seat, .word: with that seat */
     bool ok, slid;
     uint64_t i, v, e, word;
-    struct core_place last;
-    struct core_finish_take take;
-    struct core_slide slide;
+    struct core_place last, queue;
+    struct core_enter enter;
+    union {
+        struct core_tidy tidy;
+        struct core_finish_take take;
+        struct core_slide slide;
+    } u;
 };
 
 struct core_give_up {
@@ -147,9 +237,9 @@ struct core_claim {
     uint32_t first; /* where to begin to look */
 
     CORE_AT
-    uint32_t seat;
+    bool ok;        /* a seat was had; otherwise look again: they were taken and freed around us */
     bool inherited; /* the seat's last holder died in it */
-    bool ok;
+    uint32_t seat, left;
     uint64_t word;
 };
 
@@ -159,8 +249,7 @@ struct core_release {
     uint32_t ticket, seat;
 
     CORE_AT
-    bool ok;
-    struct core_publish publish;
+    struct core_leave_slowly slow; /* .leave.ours: it was ours; otherwise nothing was done */
 };
 
 struct core_resize {
@@ -170,14 +259,18 @@ struct core_resize {
 
     CORE_AT
     uint64_t i, v, k;
-    struct core_publish publish;
+    union {
+        struct core_publish publish;
+        struct core_tidy tidy;
+    } u;
 };
 
 struct core_reap {
     uint32_t row; /* a row whose owner is certainly dead, ... */
     uint64_t
-        cycle; /* ... and its cycle as it was read before that was found out: by now the row may
+        cycle;   /* ... and its cycle as it was read before that was found out: by now the row may
                        have been reaped by another, and a new guest have begun a cycle of its own */
+    bool gently; /* the seat is given back for its owner, who lives: nobody has died in it */
 
     CORE_AT
     uint32_t seat;
@@ -203,12 +296,16 @@ struct core_help {
 enum core_progress core_finish_take(struct core *c, struct core_finish_take *f);
 enum core_progress core_finish_release(struct core *c, struct core_finish_release *f);
 
-/* Take a place in the line. The row must be IDLE and ours. */
+/* core_enter, core_claim and core_leave, the ways in and out when nobody waits, are in fast.h. */
+
+/* Make core_enter possible, if it found that something is to be finished first. */
+enum core_progress core_tidy(struct core *c, struct core_tidy *f);
+/* Enter, or take a place in the line. The row must be IDLE and ours. */
 enum core_progress core_take(struct core *c, struct core_take *f);
 /* Leave the line, unless the grant has won. */
 enum core_progress core_give_up(struct core *c, struct core_give_up *f);
-/* Claim a free seat for a granted row: there is one. */
-enum core_progress core_claim(struct core *c, struct core_claim *f);
+/* Go on where core_leave could not. */
+enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f);
 /* Free the seat and validate the next ticket. */
 enum core_progress core_release(struct core *c, struct core_release *f);
 /* Change the number of seats by one: a seat more, or one fewer as soon as one comes free. */

@@ -4,7 +4,33 @@
  */
 #include "core/core.h"
 
-#include "core/parts.h"
+#include "core/fast.h"
+
+/*
+ * Decide the place of ticket u = v.VALID, f->e as it is, f->r the row it names: grant it to the guest
+ * that waits there, or find that it has been granted, or pass it over.
+ */
+static enum core_progress decide(struct core *c, struct core_finish_release *f)
+{
+    CORE_BEGIN(&f->decide);
+    if (core__waits_at(c, f->r, f->e)) {
+        CORE_CAS(c, &f->decide, f->ok, core__row_at(c, core_line_row(f->e)), f->r,
+                 core_row(CORE_GRANTED, core_row_cycle(f->r), core_v_valid(f->v)));
+        if (!f->ok) {
+            CORE_RETURN(&f->decide); /* it gave up, or somebody was faster: look again */
+        }
+        core__wake(c, core_line_row(f->e));
+        f->word = CORE_SERVED;
+    } else {
+        f->word = core__granted_at(c, f->r, f->e) ? CORE_SERVED : CORE_SKIPPED;
+    }
+    if (CORE_DROPS(c, f->word == CORE_SERVED ? CORE_GUARD_SERVED : CORE_GUARD_SKIPPED)) {
+        CORE_RETURN(&f->decide);
+    }
+    CORE_CAS(c, &f->decide, f->ok, core__line_at(c, core_v_valid(f->v)), f->e,
+             core_line(core_v_valid(f->v), CORE_NOBODY, f->word));
+    CORE_END(&f->decide);
+}
 
 /*
  * Deliver ticket u = v.VALID, if it has been issued, to whoever stands at its place, passing over
@@ -18,11 +44,12 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
         CORE_FORGET(f->e);
         CORE_FORGET(f->r);
         CORE_FORGET(f->word);
-        CORE_READ(c, &f->deliver, f->word, c->at_i);
+        CORE_READ(c, &f->deliver, f->word, CORE_AT_I(c));
         if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0) {
             CORE_RETURN(&f->deliver); /* not issued yet: whoever takes it will find it valid */
         }
         if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) == 0) {
+            memset(&f->take, 0, sizeof f->take);
             f->take.i = f->word;
             CORE_FORGET(f->word);
             CORE_CALL(&f->deliver, core_finish_take(c, &f->take));
@@ -30,52 +57,35 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
         }
         CORE_FORGET(f->word);
         CORE_READ(c, &f->deliver, f->e, core__line_at(c, core_v_valid(f->v)));
-        if (f->e == core_line(core_v_valid(f->v), CORE_NOBODY, CORE_SERVED)) {
-            CORE_RETURN(&f->deliver);
+        if (!core__is_place(c, f->e, core_v_valid(f->v)) ||
+            f->e == core_line(core_v_valid(f->v), CORE_NOBODY, CORE_SERVED)) {
+            CORE_RETURN(&f->deliver); /* served; or it has no place, because it was entered with */
         }
-        f->r = 0;
-        if (core__is_place(c, f->e, core_v_valid(f->v)) && !core_line_decided(f->e)) {
+        if (!core_line_decided(f->e)) {
             CORE_READ(c, &f->deliver, f->r, core__row_at(c, core_line_row(f->e)));
         }
         if (!CORE_DROPS(c, CORE_GUARD_V_STILL)) {
-            CORE_READ(c, &f->deliver, f->word, c->at_v);
+            CORE_READ(c, &f->deliver, f->word, CORE_AT_V(c));
             f->ok = f->word == f->v;
             if (!f->ok) {
                 CORE_RETURN(&f->deliver);
             }
         }
-        if (f->e == core_line(core_v_valid(f->v), CORE_NOBODY, CORE_SKIPPED)) {
-            /* Pass it over: the next ticket is valid in its stead. */
-            f->word = core_v(core_v_valid(f->v) + 1, core_v_owed(f->v), core_v_row(f->v),
-                             core_v_tag(f->v));
-            CORE_CAS(c, &f->deliver, f->ok, c->at_v, f->v, f->word);
-            if (!f->ok) {
+        if (!core_line_decided(f->e)) {
+            CORE_CALL(&f->deliver, decide(c, f));
+            if (CORE_DROPS(c, CORE_GUARD_SERVED | CORE_GUARD_SKIPPED) && f->ok) {
                 CORE_RETURN(&f->deliver);
             }
-            f->v = f->word;
             continue;
         }
-        if (f->r != 0 && core__waits_at(c, f->r, f->e)) {
-            CORE_CAS(c, &f->deliver, f->ok, core__row_at(c, core_line_row(f->e)), f->r,
-                     core_row(CORE_GRANTED, core_row_cycle(f->r), core_v_valid(f->v)));
-            if (!f->ok) {
-                continue; /* it gave up, or somebody was faster: look again */
-            }
-            core__wake(c, core_line_row(f->e));
-            f->word = CORE_SERVED;
-        } else if (f->r != 0 && core__granted_at(c, f->r, f->e)) {
-            f->word = CORE_SERVED;
-        } else {
-            f->word = CORE_SKIPPED;
-        }
-        if (f->word == CORE_SERVED && CORE_DROPS(c, CORE_GUARD_SERVED)) {
+        /* SKIPPED: the next ticket is valid in its stead. */
+        f->word =
+            core_v(core_v_valid(f->v) + 1, core_v_owed(f->v), core_v_row(f->v), core_v_tag(f->v));
+        CORE_CAS(c, &f->deliver, f->ok, CORE_AT_V(c), f->v, f->word);
+        if (!f->ok) {
             CORE_RETURN(&f->deliver);
         }
-        if (f->word == CORE_SKIPPED && CORE_DROPS(c, CORE_GUARD_SKIPPED)) {
-            CORE_RETURN(&f->deliver);
-        }
-        CORE_CAS(c, &f->deliver, f->ok, core__line_at(c, core_v_valid(f->v)), f->e,
-                 core_line(core_v_valid(f->v), CORE_NOBODY, f->word));
+        f->v = f->word;
     }
     CORE_END(&f->deliver);
 }
@@ -95,27 +105,26 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
         CORE_RETURN(f);
     }
     CORE_READ(c, f, f->r, core__row_at(c, core_v_row(f->v)));
-    if (core_row_state(f->r) < CORE_LEAVING ||
-        (!core__names_v(c, f->v, core_v_row(f->v), core_row_cycle(f->r)) &&
-         !CORE_DROPS(c, CORE_GUARD_AUTHOR_TAG))) {
+    if (!core__leaves_for_v(c, f->r, f->v)) {
         CORE_RETURN(f);
     }
     if (core_row_state(f->r) != CORE_LEAVING) {
-        CORE_READ(c, f, f->e, c->at_k);
+        CORE_READ(c, f, f->e, CORE_AT_K(c));
         if (!core__names_k(c, f->e, core_v_row(f->v), core_row_cycle(f->r))) {
-            CORE_READ(c, f, f->word, c->at_v);
+            CORE_READ(c, f, f->word, CORE_AT_V(c));
             if (f->word != f->v) {
                 CORE_RETURN(f);
             }
             f->word = core_k(core_row_state(f->r) == CORE_GROWING ? core_k_seats(f->e) + 1
                                                                   : core_k_seats(f->e) - 1,
                              core_v_row(f->v), core_v_tag(f->v));
-            CORE_CAS(c, f, f->ok, c->at_k, f->e, f->word); /* if it fails, another has done it */
+            CORE_CAS(c, f, f->ok, CORE_AT_K(c), f->e,
+                     f->word); /* if it fails, another has done it */
         }
     }
     CORE_FORGET(f->e);
     if (!CORE_DROPS(c, CORE_GUARD_AUTHOR_V_STILL)) {
-        CORE_READ(c, f, f->word, c->at_v);
+        CORE_READ(c, f, f->word, CORE_AT_V(c));
         if (f->word != f->v) {
             CORE_RETURN(f);
         }
@@ -125,21 +134,34 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
     CORE_END(f);
 }
 
-/* V after a row has left or resized. A seat that is owed is not given on. */
-static uint64_t next_v(const struct core *c, const struct core_publish *f)
+enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f)
 {
-    uint32_t valid = core_v_valid(f->v);
-    uint32_t owed = core_v_owed(f->v);
-    if (core_row_state(f->r) == CORE_SHRINKING) {
-        owed++;
-    } else if (owed > 0) {
-        owed--;
-    } else {
-        valid++;
+    CORE_BEGIN(f);
+    f->release.v = f->leave.v;
+    for (f->ok = f->leave.published; !f->ok;) {
+        CORE_FORGET(f->leave.v);
+        CORE_READ(c, f, f->word, CORE_AT_V(c));
+        if (!CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
+            memset(&f->release, 0, sizeof f->release);
+            f->release.v = f->word;
+            CORE_FORGET(f->word);
+            CORE_CALL(f, core_finish_release(c, &f->release));
+            f->word = f->release.v; /* further on, if places were passed over */
+            CORE_FORGET(f->release);
+        }
+        f->release.v = core__next_v(c, f->word, f->leave.row, f->leave.r);
+        CORE_CAS(c, f, f->ok, CORE_AT_V(c), f->word, f->release.v);
+        CORE_FORGET(f->word);
     }
-    return core_v(valid, owed, f->row, (uint32_t)core_row_cycle(f->r) & c->v_tag_mask);
+    CORE_FORGET(f->leave.v);
+    CORE_CALL(f, deliver(c, &f->release));
+    CORE_FORGET(f->release);
+    CORE_WRITE(c, f, core__row_at(c, f->leave.row),
+               core_row(CORE_IDLE, core_row_cycle(f->leave.r), 0));
+    CORE_END(f);
 }
 
+/* Publish for a row that is leaving or resizing: a resizer's, or a dead one's, for anyone. */
 enum core_progress core_publish(struct core *c, struct core_publish *f)
 {
     CORE_BEGIN(f);
@@ -149,7 +171,7 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
         CORE_FORGET(f->ok);
         CORE_FORGET(f->ours);
         CORE_FORGET(f->release);
-        CORE_READ(c, f, f->v, c->at_v);
+        CORE_READ(c, f, f->v, CORE_AT_V(c));
         if (!CORE_DROPS(c, CORE_GUARD_LEAVING_STILL)) {
             CORE_READ(c, f, f->word, core__row_at(c, f->row));
             if (f->word != f->r) {
@@ -160,6 +182,7 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
                 !CORE_DROPS(c, CORE_GUARD_NAMED);
         if (f->ok || !CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
             f->ours = f->ok;
+            memset(&f->release, 0, sizeof f->release);
             f->release.v = f->v;
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
@@ -170,9 +193,10 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
                 continue; /* done, unless V has moved meanwhile: the row tells */
             }
         }
-        f->word = next_v(c, f);
-        CORE_CAS(c, f, f->ok, c->at_v, f->v, f->word);
+        f->word = core__next_v(c, f->v, f->row, f->r);
+        CORE_CAS(c, f, f->ok, CORE_AT_V(c), f->v, f->word);
         if (f->ok) {
+            memset(&f->release, 0, sizeof f->release);
             f->release.v = f->word;
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
@@ -185,29 +209,42 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
 enum core_progress core_release(struct core *c, struct core_release *f)
 {
     CORE_BEGIN(f);
-    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, core_seat(f->row, f->cycle), 0);
-    f->publish.row = f->row;
-    f->publish.r = core_row(CORE_LEAVING, f->cycle, f->ticket);
-    CORE_WRITE(c, f, core__row_at(c, f->row), f->publish.r);
+    f->slow.leave.row = f->row;
+    f->slow.leave.r = core_row(CORE_LEAVING, f->cycle, f->ticket);
+    f->slow.leave.seat = f->seat;
     CORE_FORGET(f->cycle);
     CORE_FORGET(f->ticket);
     CORE_FORGET(f->seat);
-    CORE_FORGET(f->ok);
-    CORE_CALL(f, core_publish(c, &f->publish));
+    CORE_CALL(f, core_leave(c, &f->slow.leave));
+    if (f->slow.leave.ours && !f->slow.leave.done) {
+        CORE_CALL(f, core_leave_slowly(c, &f->slow));
+    }
     CORE_END(f);
 }
 
 enum core_progress core_resize(struct core *c, struct core_resize *f)
 {
     CORE_BEGIN(f);
-    CORE_READ(c, f, f->i, c->at_i);
-    CORE_READ(c, f, f->v, c->at_v);
-    CORE_READ(c, f, f->k, c->at_k);
-    f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v, f->k);
-    f->publish.row = f->row;
-    f->publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->cycle, 0);
-    CORE_WRITE(c, f, core__row_at(c, f->row), f->publish.r);
-    CORE_CALL(f, core_publish(c, &f->publish));
+    CORE_READ(c, f, f->i, CORE_AT_I(c));
+    CORE_READ(c, f, f->v, CORE_AT_V(c));
+    CORE_READ(c, f, f->k, CORE_AT_K(c));
+    /* Whoever finishes it sees by K's tag whether it has been counted. */
+    do {
+        f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
+    } while (core__names_k(c, f->k, f->row, f->cycle));
+    memset(&f->u, 0, sizeof f->u);
+    f->u.publish.row = f->row;
+    f->u.publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->cycle, 0);
+    CORE_FORGET(f->i);
+    CORE_FORGET(f->v);
+    CORE_FORGET(f->k);
+    CORE_WRITE(c, f, core__row_at(c, f->row), f->u.publish.r);
+    CORE_CALL(f, core_publish(c, &f->u.publish));
+    memset(&f->u, 0, sizeof f->u);
+    f->u.tidy.row = f->row;
+    f->u.tidy.cycle = f->cycle;
+    CORE_CALL(f, core_tidy(c, &f->u.tidy)); /* a seat that is free now need not be waited for */
+    f->cycle = f->u.tidy.cycle;
     CORE_END(f);
 }
 
@@ -219,22 +256,6 @@ enum core_progress core_give_up(struct core *c, struct core_give_up *f)
     f->granted = !f->granted; /* then nobody but a granter can have changed the row */
     if (!f->granted) {
         CORE_CALL(f, core_slide(c, &f->slide));
-    }
-    CORE_END(f);
-}
-
-enum core_progress core_claim(struct core *c, struct core_claim *f)
-{
-    CORE_BEGIN(f);
-    for (f->seat = f->first; !f->ok; f->seat = (f->seat + 1) % c->seats) {
-        CORE_READ(c, f, f->word, c->at_seat + f->seat);
-        if (core_seat_free(f->word)) {
-            CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
-            if (f->ok) {
-                f->inherited = (f->word & CORE_SEAT_DIED) != 0;
-                CORE_RETURN(f);
-            }
-        }
     }
     CORE_END(f);
 }

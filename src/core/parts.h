@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Rows are read from shared memory, which others may have damaged: never an index beyond it. */
 static inline uint32_t core__row_at(const struct core *c, uint32_t row)
 {
-    return c->at_row + row * c->row_stride;
+    return CORE_AT_ROWS(c) + (row < c->rows ? row : 0) * CORE_ROW_STRIDE(c);
 }
 
 static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
@@ -20,17 +21,20 @@ static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
 /* Do I, V, K name this row in this cycle? */
 static inline bool core__names_i(const struct core *c, uint64_t i, uint32_t row, uint64_t cycle)
 {
-    return core_i_row(i) == row && core_i_tag(i) == ((uint32_t)cycle & c->i_tag_mask);
+    (void)c;
+    return core_i_row(i) == row && core_i_tag(i) == ((uint32_t)cycle & CORE_I_TAGS(c));
 }
 
 static inline bool core__names_v(const struct core *c, uint64_t v, uint32_t row, uint64_t cycle)
 {
-    return core_v_row(v) == row && core_v_tag(v) == ((uint32_t)cycle & c->v_tag_mask);
+    (void)c;
+    return core_v_row(v) == row && core_v_tag(v) == ((uint32_t)cycle & CORE_V_TAGS(c));
 }
 
 static inline bool core__names_k(const struct core *c, uint64_t k, uint32_t row, uint64_t cycle)
 {
-    return core_k_row(k) == row && core_k_tag(k) == ((uint32_t)cycle & c->v_tag_mask);
+    (void)c;
+    return core_k_row(k) == row && core_k_tag(k) == ((uint32_t)cycle & CORE_V_TAGS(c));
 }
 
 /* Is this entry of the line the place of ticket t, and not of another lap? */
@@ -40,12 +44,22 @@ static inline bool core__is_place(const struct core *c, uint64_t e, uint32_t t)
     return core_line_ticket(e) == (t & CORE_TICKET_MASK) || CORE_DROPS(c, CORE_GUARD_LAP);
 }
 
-/* Does the row wait in the cycle that I names? */
+/* Does the row wait, or enter, in the cycle that I names? Then what I says is not done yet. */
 static inline bool core__waits_for_i(const struct core *c, uint64_t r, uint64_t i)
 {
-    return core_row_state(r) == CORE_WAITING &&
-           (core_i_tag(i) == ((uint32_t)core_row_cycle(r) & c->i_tag_mask) ||
+    (void)c;
+    return (core_row_state(r) == CORE_WAITING || core_row_state(r) == CORE_ENTERING) &&
+           (core_i_tag(i) == ((uint32_t)core_row_cycle(r) & CORE_I_TAGS(c)) ||
             CORE_DROPS(c, CORE_GUARD_TAKE_TAG));
+}
+
+/* Does the row leave, or resize, in the cycle that V names? Then what V says is not done yet. */
+static inline bool core__leaves_for_v(const struct core *c, uint64_t r, uint64_t v)
+{
+    (void)c;
+    return core_row_state(r) >= CORE_LEAVING &&
+           (core_v_tag(v) == ((uint32_t)core_row_cycle(r) & CORE_V_TAGS(c)) ||
+            CORE_DROPS(c, CORE_GUARD_AUTHOR_TAG));
 }
 
 /* Is the row in the cycle that the line's entry names? */
@@ -90,16 +104,21 @@ static inline void core__wake(struct core *c, uint32_t row)
     }
 }
 
-/* A cycle whose tag neither I nor V nor K still names for the row: see words.h. */
+/* A cycle whose tag neither I nor V still names for the row: see words.h. */
 static inline uint64_t core__fresh_cycle(const struct core *c, uint64_t cycle, uint32_t row,
-                                         uint64_t i, uint64_t v, uint64_t k)
+                                         uint64_t i, uint64_t v)
 {
     do {
         cycle++;
     } while (!CORE_DROPS(c, CORE_GUARD_FRESH_TAG) &&
-             (core__names_i(c, i, row, cycle) || core__names_v(c, v, row, cycle) ||
-              core__names_k(c, k, row, cycle)));
+             (core__names_i(c, i, row, cycle) || core__names_v(c, v, row, cycle)));
     return cycle;
+}
+
+/* What a place is overwritten with that holds an entry of 2^20 tickets ago: of the lap before. */
+static inline uint64_t core__past_place(const struct core *c, uint32_t t)
+{
+    return core_line(t - c->line_mask - 1, CORE_NOBODY, CORE_SERVED);
 }
 
 enum core_progress core_slide(struct core *c, struct core_slide *f);

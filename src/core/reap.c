@@ -17,9 +17,9 @@
 enum core_progress core_slide(struct core *c, struct core_slide *f)
 {
     CORE_BEGIN(f);
-    CORE_READ(c, f, f->word, c->at_i);
+    CORE_READ(c, f, f->word, CORE_AT_I(c));
     f->last = core_i_issue(f->word);
-    CORE_READ(c, f, f->word, c->at_v);
+    CORE_READ(c, f, f->word, CORE_AT_V(c));
     for (f->t = core_v_valid(f->word) + 1; core_ticket_after(f->t, f->last) < 0; f->t++) {
         CORE_FORGET(f->b);
         CORE_FORGET(f->word);
@@ -27,14 +27,11 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         if (core_ticket_after(core_line_ticket(f->a), f->t) > 0) {
             break; /* another lap: all this is past */
         }
-        f->ok = core_line_ticket(f->a) != (f->t & CORE_TICKET_MASK); /* nothing was recorded */
-        if (!f->ok && core_line_decided(f->a)) {
+        if (core_line_ticket(f->a) != (f->t & CORE_TICKET_MASK) || core_line_decided(f->a)) {
             continue;
         }
-        if (!f->ok) {
-            CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->a)));
-            f->ok = core__is_hole(c, f->word, f->a) || CORE_DROPS(c, CORE_GUARD_SLIDE_LIVE);
-        }
+        CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->a)));
+        f->ok = core__is_hole(c, f->word, f->a) || CORE_DROPS(c, CORE_GUARD_SLIDE_LIVE);
         if (!f->ok) {
             CORE_READ(c, f, f->word, core__line_at(c, f->t - 1));
             f->ok = core_line_ticket(f->word) == ((f->t - 1) & CORE_TICKET_MASK) &&
@@ -69,9 +66,9 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
             (core_row_cycle(f->r) != f->cycle && !CORE_DROPS(c, CORE_GUARD_REAP_CYCLE))) {
             CORE_RETURN(f);
         }
-        if (core_row_state(f->r) == CORE_WAITING) {
+        if (core_row_state(f->r) == CORE_WAITING || core_row_state(f->r) == CORE_ENTERING) {
             /* Its ticket may be valid already, and nobody have told it: then it is a holder. */
-            CORE_READ(c, f, f->word, c->at_i);
+            CORE_READ(c, f, f->word, CORE_AT_I(c));
             if (core__names_i(c, f->word, f->row, core_row_cycle(f->r)) &&
                 !CORE_DROPS(c, CORE_GUARD_REAP_FINISH_TAKE)) {
                 memset(&f->u, 0, sizeof f->u);
@@ -96,7 +93,8 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
                     f->ok = f->word >> 48 == f->row + 1;
                 }
                 if (f->ok) {
-                    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word, CORE_SEAT_DIED);
+                    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word,
+                             f->gently ? 0 : CORE_SEAT_DIED);
                 }
             }
             CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,

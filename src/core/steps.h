@@ -76,7 +76,14 @@ enum core_progress { CORE_DONE, CORE_MORE };
 #define CORE_RETURN(f) return CORE_DONE
 #define CORE_CALL(f, call) (void)(call)
 #define CORE_READ(c, f, into, word) (into) = atomic_load(&(c)->words[word])
-#define CORE_WRITE(c, f, word, value) atomic_store(&(c)->words[word], (value))
+/*
+ * Only an owner writes, and only its own row. Weaker than the rest, and enough: the partners are the
+ * compare-and-swaps on I and V that follow, which are full barriers: whoever sees there that a row
+ * is named sees what was written in it before. A last write that is seen late shows a row that is
+ * still leaving, and whoever finishes that writes the same.
+ */
+#define CORE_WRITE(c, f, word, value)                                                              \
+    atomic_store_explicit(&(c)->words[word], (value), memory_order_release)
 #define CORE_CAS(c, f, into, word, from, to)                                                       \
     do {                                                                                           \
         uint64_t from_ = (from);                                                                   \

@@ -27,7 +27,8 @@
  *          +---------+--+---------+-------------+
  *
  * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at
- * most 2^17 places long. A tag is the low bits of the author's cycle. The tags of I and V may be as
+ * most 2^17 places long, and no ticket is issued while its place still holds an entry of the same
+ * number from 2^20 tickets ago (CORE_GUARD_STALE_PLACE). A tag is the low bits of the author's cycle. The tags of I and V may be as
  * short as two bits, because a row never starts a cycle with a tag that I, V or K still names for
  * it. The line's tags are 28 bits: a stale entry could be mistaken only after its row has gone
  * through exactly 2^28 cycles (or a multiple) while the entry stood undecided; and it would cost
@@ -42,6 +43,7 @@
 enum core_state {
     CORE_IDLE,
     CORE_WAITING,
+    CORE_ENTERING, /* holds its ticket, which was valid before it was taken, once I says so */
     CORE_GRANTED,
     CORE_LEAVING,
     CORE_GROWING,
@@ -55,7 +57,8 @@ enum {
     CORE_SERVED = 1,
     CORE_SKIPPED = 2,
     CORE_MAX_ROWS = 0xffff - 1,
-    CORE_MAX_SEATS = 0xffff
+    CORE_MAX_SEATS = 0xffff,
+    CORE_NO_SEAT = 0xffff
 };
 
 #define CORE_LINE_TAG_MASK 0xfffffffULL

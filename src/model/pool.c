@@ -1,7 +1,7 @@
 /* The core as a step machine: see pool.h. */
 #include "model/pool.h"
 
-#include "core/parts.h"
+#include "core/fast.h"
 #include "model/pool_parts.h"
 
 #include <stdio.h>
@@ -65,7 +65,6 @@ static void core_of(const struct step_system *system, struct step_memory *memory
     c->at_v = AT_V;
     c->at_k = AT_K;
     c->at_row = AT_ROW;
-    c->row_stride = 1;
     c->at_line = AT_ROW + c->rows;
     c->at_seat = c->at_line + c->line_mask + 1;
     c->i_tag_mask = bits == 0 ? 0xffff : (1U << bits) - 1;
@@ -233,7 +232,14 @@ static void finished(struct core *c, struct process *p, unsigned process)
     switch ((enum mode)p->mode) {
     case TAKING:
         p->cycle = p->u.take.cycle;
-        begin(c, p, p->u.take.full ? RESTING : LOOKING, process);
+        if (p->u.take.granted) {
+            p->ticket = p->u.take.ticket;
+            forget_place(c, process);
+            p->seat = p->u.take.enter.seat;
+            begin(c, p, p->u.take.enter.seated ? HOLDING : CLAIMING, process);
+        } else {
+            begin(c, p, p->u.take.full ? RESTING : LOOKING, process);
+        }
         break;
     case HELPING:
     case REAPING:
@@ -245,7 +251,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
         break;
     case CLAIMING:
         p->seat = p->u.claim.seat;
-        begin(c, p, HOLDING, process);
+        begin(c, p, p->u.claim.ok ? HOLDING : CLAIMING, process);
         break;
     case GIVING_UP:
         if (!p->u.give_up.granted) {
@@ -340,10 +346,12 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
         }
         break;
     }
-    /* Whoever a new I names has just got its place; the dead have none in the order. */
+    /* Whoever a new I names and waits has just got its place; the dead have none in the order. */
     uint64_t after = atomic_load(&c.words[AT_I]);
     uint64_t world = atomic_load(&c.words[AT_WORLD]);
-    if (after != i && !(world >> core_i_row(after) & 1)) {
+    if (after != i && !(world >> core_i_row(after) & 1) &&
+        core_row_state(atomic_load(&c.words[core__row_at(&c, core_i_row(after))])) ==
+            CORE_WAITING) {
         change_world(&c, order_with(world, core_i_row(after)));
     }
 }

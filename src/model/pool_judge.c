@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* Nobody who came later is granted while somebody who came earlier and lives still waits. */
-static bool out_of_order(const uint64_t *words)
+/* Nobody who came later is granted, or enters, while somebody who came earlier and lives waits. */
+static bool out_of_order(const struct step_system *system, const uint64_t *words)
 {
     bool earlier_waits = false;
     for (uint64_t order = words[AT_WORLD] >> ORDER_SHIFT; order != 0; order >>= 4) {
@@ -14,7 +14,12 @@ static bool out_of_order(const uint64_t *words)
         }
         earlier_waits = earlier_waits || core_row_state(row) == CORE_WAITING;
     }
-    return false;
+    uint32_t last = core_i_row(words[AT_I]);
+    unsigned bits = system->limits.tag_bits == 0 ? 16 : system->limits.tag_bits;
+    return earlier_waits && last < system->n &&
+           core_row_state(words[AT_ROW + last]) == CORE_ENTERING &&
+           ((core_row_cycle(words[AT_ROW + last]) ^ core_i_tag(words[AT_I])) &
+            ((1U << bits) - 1)) == 0;
 }
 
 static bool all_quiet(const struct step_system *system, const uint64_t *words, const void *states)
@@ -50,7 +55,7 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
     if (holders > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
         return "more holders than seats";
     }
-    if (out_of_order(words)) {
+    if (out_of_order(system, words)) {
         return "granted out of order";
     }
     int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
@@ -66,6 +71,9 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
         if (free != seats && (seats != 0 || free > 0)) {
             return "all is quiet, and a seat is lost or made";
         }
+        if (core_v_owed(words[AT_V]) != 0 && system->limits.crashes == 0) {
+            return "all is quiet, and a seat is still owed";
+        }
         for (unsigned s = 0; s < system->k + system->limits.grows; s++) {
             if (!core_seat_free(words[seat_at + s])) {
                 return "all is quiet, and a seat is still taken";
@@ -77,8 +85,8 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
 
 static const char *state_name(uint64_t row)
 {
-    static const char *const names[] = {"IDLE",    "WAITING",   "GRANTED", "LEAVING",
-                                        "GROWING", "SHRINKING", "?",       "?"};
+    static const char *const names[] = {"IDLE",    "WAITING", "ENTERING",  "GRANTED",
+                                        "LEAVING", "GROWING", "SHRINKING", "?"};
     return names[core_row_state(row)];
 }
 

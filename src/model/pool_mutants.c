@@ -39,11 +39,17 @@ DROPPED(same_author, "same-author", "an I that moved on for the same guest is fo
         CORE_GUARD_SAME_AUTHOR);
 DROPPED(skip_decided, "skip-decided", "an adopted place passed over is replaced",
         CORE_GUARD_SKIP_DECIDED);
+DROPPED(enter_valid, "enter-valid", "only a valid ticket is entered with", CORE_GUARD_ENTER_VALID);
+DROPPED(own_ticket, "own-ticket", "only one's own ticket needs no delivering",
+        CORE_GUARD_OWN_TICKET);
+DROPPED(stale_still, "stale-still", "I still i, before a place is found to be old",
+        CORE_GUARD_STALE_STILL);
+DROPPED(absorb, "absorb", "a free ticket that is owed is taken for nobody", CORE_GUARD_ABSORB);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &take_i_still, &take_tag,     &v_still,    &author_v_still, &author_tag,    &line_tag,
-    &served,       &skipped,      &lap,        &reap_finish,    &seat_cycle,    &fresh_tag,
-    &finish_i,     &finish_v,     &adopt_hole, &adopt_valid,    &slide_live,    &leaving_still,
-    &named,        &skip_decided, &reap_cycle, &hole_granted,   &decided_still, &same_author,
-    NULL,
+    &enter_valid, &own_ticket,     &absorb,        &stale_still,   &take_i_still, &take_tag,
+    &v_still,     &author_v_still, &author_tag,    &line_tag,      &served,       &skipped,
+    &lap,         &reap_finish,    &seat_cycle,    &fresh_tag,     &finish_i,     &finish_v,
+    &adopt_hole,  &adopt_valid,    &slide_live,    &leaving_still, &named,        &skip_decided,
+    &reap_cycle,  &hole_granted,   &decided_still, &same_author,   NULL,
 };

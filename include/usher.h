@@ -1,0 +1,212 @@
+/*
+ * libusher: k seats, handed out in order of arrival, to processes and threads that may be killed or
+ * stopped at any instruction. usher(7) explains the ideas, usher(3) every call.
+ *
+ *     struct usher_pool *pool;
+ *     struct usher_seat seat;
+ *     int error = usher_open(&pool, "gpu", &(struct usher_options){.seats = 4});
+ *     if (error == 0 && (error = usher_acquire(pool, &seat)) == 0) {
+ *         use_card(seat.number);
+ *         usher_release(pool, &seat);
+ *     }
+ *     if (error < 0) {
+ *         fprintf(stderr, "gpu: %s\n", usher_strerror(error));
+ *     }
+ *
+ * Every call returns 0 (or a count, where it says so) or a negative errno value. All may be used by
+ * any number of threads at once.
+ *
+ * What a crash leaves behind: a process that ends in any way while it waits or holds a seat, or in
+ * the middle of a call, costs the others nothing: whoever looks next finishes what it left. A
+ * process that is stopped keeps what it has, and delays nobody beyond that.
+ */
+#ifndef USHER_H
+#define USHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define USHER_API __attribute__((visibility("default")))
+
+struct usher_pool; /* a pool as one process has opened it */
+
+/* usher_options.flags */
+#define USHER_EXISTING 1U  /* do not create: -ENOENT if there is no such pool */
+#define USHER_EXCLUSIVE 2U /* create: -EEXIST if there is one already */
+#define USHER_KEEP 4U      /* what is held stays held when this process calls exec */
+#define USHER_TIMES 8U     /* note when seats are taken, for usher_inspect, even without a wait */
+
+/* How to open a pool. All zero: an existing one as it is, or a new one with one seat. */
+struct usher_options {
+    uint32_t seats;  /* of a new pool; an existing one must have as many. 0: any, or 1 if new */
+    uint32_t guests; /* requests in progress at a time, of a new pool, <= 65534. 0: 1024 */
+    mode_t mode;     /* of a new pool's file. 0: 0600 */
+    unsigned flags;  /* USHER_EXISTING .. */
+    uint64_t reserved[4]; /* zero */
+};
+
+/* usher_seat.flags */
+#define USHER_INHERITED 1U /* the last holder of this seat died in it: what it used may need care */
+
+/* A seat that is held. Only usher_acquire and its like fill it in; a copy is as good. */
+struct usher_seat {
+    uint32_t number; /* 0 to k-1; no two live holders have the same */
+    uint32_t flags;  /* USHER_INHERITED */
+    uint64_t ticket; /* the place in line it was had with: counts up, and starts over after 2^32 */
+    uint64_t cycle;  /* which request of which guest this is: for usher_release */
+    uint32_t guest;
+    uint32_t reserved;
+};
+
+/*
+ * Open the pool of that name; create it if there is none. A name without a slash is a file in
+ * $USHER_DIR, else in $XDG_RUNTIME_DIR/usher, else in /dev/shm/usher-UID; one with a slash is a
+ * path. NULL: a pool for the threads of this process, without a file.
+ *
+ *     -EINVAL        a name that is empty, "." or "..", or begins with a dot; unknown flags
+ *     -ENAMETOOLONG  longer than a file name can be
+ *     -ERANGE        more seats or guests than a pool can have
+ *     -EDOM          the pool has another number of seats
+ *     -ENOENT        no such pool (USHER_EXISTING), or no such directory
+ *     -EEXIST        there is one already (USHER_EXCLUSIVE)
+ *     -EACCES        no permission; -ELOOP a symbolic link; -ENODEV not a regular file
+ *     -EKEYREJECTED  the file or its directory belongs to somebody who could deceive us
+ *     -ENODATA       an empty file; -EMSGSIZE a truncated one; -EBADMSG not a pool at all
+ *     -EPROTONOSUPPORT  a pool of another format; -EUCLEAN a damaged one
+ *     -ENOLCK        the file system has no locks; -ENOSPC, -ENOMEM, -EMFILE and the like
+ *
+ * After a failure *pool is NULL and nothing has changed.
+ */
+USHER_API int usher_open(struct usher_pool **pool, const char *name,
+                         const struct usher_options *options);
+
+/*
+ * Wait in line for a seat. Signals do not end the wait. Whoever came first is served first.
+ *
+ *     -EUSERS  the pool's guest table is full
+ *     -EIDRM   the pool has been removed
+ *     -ESTALE  the handle came through fork: open the pool anew in the child
+ */
+USHER_API int usher_acquire(struct usher_pool *pool, struct usher_seat *seat);
+
+/*
+ * The same, but give up at an absolute time of CLOCK_MONOTONIC: -ETIMEDOUT. Either the seat is held
+ * or the place in line is gone; a deadline in the past still gets a seat that is free. NULL: never.
+ */
+USHER_API int usher_acquire_until(struct usher_pool *pool, struct usher_seat *seat,
+                                  const struct timespec *deadline);
+
+/* A seat now, or -EAGAIN: none is free, or somebody waits who came before. */
+USHER_API int usher_try_acquire(struct usher_pool *pool, struct usher_seat *seat);
+
+/*
+ * Give a seat back; the next in line has it at once. Any thread of the process may.
+ *
+ *     -EPERM   this process does not hold that seat: never did, or has given it back already
+ */
+USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);
+
+/*
+ * Make the process `pid`, which must be alive and in our pid namespace, the holder of a seat of
+ * ours: it is held until that process ends, even if we end before, or until usher_release_for. After
+ * that usher_release of it fails with -EPERM. -ESRCH: no such process.
+ */
+USHER_API int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid);
+
+/* Give back every seat that is assigned to or held by `pid`: how many there were, or -errno. */
+USHER_API int usher_release_for(struct usher_pool *pool, pid_t pid);
+
+/* Finish what dead guests have left. Waiters do this by themselves. How many guests, or -errno. */
+USHER_API int usher_reap(struct usher_pool *pool);
+
+/*
+ * Change the number of seats. More: the next in line enter at once. Fewer: seats go as they come
+ * free; nobody is thrown out. 0: nobody enters any more. -ERANGE: more than this pool has room for
+ * (usher_info.most_seats).
+ */
+USHER_API int usher_resize(struct usher_pool *pool, uint32_t seats);
+
+/* The state of a pool at about one instant. */
+struct usher_info {
+    uint32_t seats, free; /* k, and how many of them nobody has */
+    uint32_t owed;        /* seats that go as soon as their holders leave (usher_resize) */
+    uint32_t holders, waiters;
+    uint32_t guests,
+        guests_used; /* rows of the guest table; rows that some process has for itself */
+    uint32_t most_seats;
+    uint64_t served, gave_up, reaped; /* since the pool was made */
+    uint64_t reserved[4];
+};
+
+/* A holder or a waiter. */
+struct usher_guest {
+    uint32_t seat;     /* of a holder; UINT32_MAX while it has not sat down, and for waiters */
+    uint32_t position; /* of a waiter: 1 is next; 0: a holder */
+    pid_t pid;         /* as seen in the pid namespace of its own; 0: not known */
+    int alive;         /* 1 alive, 0 certainly dead, -1 cannot tell */
+    uint64_t ticket;
+    int64_t since_ns; /* CLOCK_MONOTONIC when it began to hold or to wait; 0: not noted */
+    uint64_t reserved[2];
+};
+
+/*
+ * Look at a pool. Fills info, and at most `capacity` guests: the holders by seat, then the waiters
+ * in order. Returns how many guests there are, which may be more than fitted, or -errno. Changes
+ * nothing. Either pointer may be NULL.
+ */
+USHER_API int usher_inspect(struct usher_pool *pool, struct usher_info *info,
+                            struct usher_guest *guests, size_t capacity);
+
+/* The path of a pool's file; "" for a pool of threads. Lives as long as the handle. */
+USHER_API const char *usher_path(struct usher_pool *pool);
+
+/* Detach. What this process holds through this handle is given back. No call may be under way. */
+USHER_API void usher_close(struct usher_pool *pool);
+
+/*
+ * Remove a pool. -EBUSY: somebody holds a seat or waits. A process that still has it open gets
+ * -EIDRM from then on; whoever opens the name gets a new pool.
+ */
+USHER_API int usher_remove(const char *name);
+/* The same while it is in use: those who wait get -EIDRM, those who hold keep what they have, unseen
+   by whoever opens the name then. */
+USHER_API int usher_discard(const char *name);
+
+/* What an error of this library means, in a sentence that says what to do. Never NULL. */
+USHER_API const char *usher_strerror(int error);
+
+/*
+ * The gate: k seats in eight bytes, in any memory that threads or processes share, for at most N
+ * guests at a time. First in, first enabled, as above; but a guest that dies inside costs its seat
+ * (up to k-1 of them are survived), and there is no seat number. This is the Colored Ticket
+ * Algorithm of Fischer, Lynch, Burns and Borodin (1989) in one word.
+ */
+struct usher_gate {
+    uint64_t word;
+};
+
+/* A guest's ticket at a gate, between enter and leave. */
+struct usher_pass {
+    uint32_t ticket;
+};
+
+/* Prepare a gate that nobody uses yet. -EINVAL: no guests or no seats. -ERANGE: it does not fit. */
+USHER_API int usher_gate_init(struct usher_gate *gate, uint32_t guests, uint32_t seats);
+/* Wait in line until inside. -EINVAL: not a gate. */
+USHER_API int usher_gate_enter(struct usher_gate *gate, struct usher_pass *pass);
+/* Inside at once, or -EAGAIN. */
+USHER_API int usher_gate_try(struct usher_gate *gate, struct usher_pass *pass);
+/* Leave. A pass is good for one leaving. */
+USHER_API int usher_gate_leave(struct usher_gate *gate, struct usher_pass *pass);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

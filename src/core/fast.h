@@ -1,0 +1,162 @@
+/*
+ * Recoverable tickets: in and out when nobody waits. These are the only parts that a pool without
+ * contention ever runs: two compare-and-swaps in (I, the seat), two out (the seat, V). Whatever they
+ * find that is not plain, they leave to the rest of the core. Inline, so that their frames are
+ * registers; explored like the rest.
+ */
+#ifndef USHER_CORE_FAST_H
+#define USHER_CORE_FAST_H
+
+#include "core/parts.h"
+
+/*
+ * The way in when a seat is free: VALID has been published beyond ISSUE, so whoever takes the next
+ * ticket holds it from that very moment. The row says so before I does. A crash before I is changed
+ * has taken nothing; afterwards I names the row, and whoever finishes I, to publish over it or to
+ * reap the row, makes it GRANTED. The row must be IDLE and ours. If no ticket is free, or one is
+ * owed (a pool that has shrunk), nothing is done.
+ *
+ * All is read before the first compare-and-swap, because nothing is read during one: the seat too,
+ * which is then claimed in the same breath, if it is still as it was.
+ */
+static inline __attribute__((always_inline)) enum core_progress core_enter(struct core *c,
+                                                                           struct core_enter *f)
+{
+    CORE_BEGIN(f);
+    f->granted = f->again = f->untidy = f->seated = false;
+    CORE_READ(c, f, f->i, CORE_AT_I(c));
+    CORE_READ(c, f, f->v, CORE_AT_V(c));
+    f->ticket = (core_i_issue(f->i) + 1) & CORE_TICKET_MASK;
+    f->ok = core_ticket_after(core_v_valid(f->v), f->ticket) >= 0 ||
+            CORE_DROPS(c, CORE_GUARD_ENTER_VALID);
+    if (f->ok && (core_v_owed(f->v) != 0) != f->absorb && !CORE_DROPS(c, CORE_GUARD_ABSORB)) {
+        f->ok = false;
+        f->untidy = !f->absorb;
+    }
+    if (!f->ok) {
+        CORE_FORGET(f->i);
+        CORE_FORGET(f->v);
+        CORE_FORGET(f->ticket);
+        CORE_RETURN(f);
+    }
+    f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
+    CORE_FORGET(f->v);
+    CORE_READ(c, f, f->word, core__line_at(c, f->ticket));
+    f->untidy = core_line_ticket(f->word) == f->ticket && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
+    CORE_FORGET(f->word);
+    /* If I names the row itself: it is IDLE, so that is done. */
+    if (!f->untidy && core_i_row(f->i) != CORE_NOBODY && core_i_row(f->i) != f->row) {
+        CORE_READ(c, f, f->word, core__row_at(c, core_i_row(f->i)));
+        f->untidy = core__waits_for_i(c, f->word, f->i) && !CORE_DROPS(c, CORE_GUARD_FINISH_I);
+        CORE_FORGET(f->word);
+    }
+    if (f->untidy) {
+        CORE_FORGET(f->i);
+        CORE_FORGET(f->ticket);
+        CORE_RETURN(f);
+    }
+    if (!f->absorb) {
+        CORE_READ(c, f, f->word, c->at_seat + f->seat);
+    }
+    CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
+    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i,
+             core_i(core_i_issue(f->i) + 1, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c)));
+    CORE_FORGET(f->i);
+    if (!f->granted) {
+        f->again = true;
+        CORE_FORGET(f->word);
+        CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
+    } else if (!f->absorb && core_seat_free(f->word)) {
+        CORE_CAS(c, f, f->seated, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
+    }
+    CORE_END(f);
+}
+
+/* Claim a free seat for a granted row: there is one, but it may take more than one look. */
+static inline enum core_progress core_claim(struct core *c, struct core_claim *f)
+{
+    CORE_BEGIN(f);
+    f->ok = f->inherited = false;
+    f->seat = f->first;
+    for (f->left = c->seats; f->left > 0; f->left--) {
+        CORE_READ(c, f, f->word, c->at_seat + f->seat);
+        if (core_seat_free(f->word)) {
+            CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
+            if (f->ok) {
+                f->inherited = (f->word & CORE_SEAT_DIED) != 0;
+                CORE_RETURN(f);
+            }
+        }
+        f->seat = f->seat + 1 < c->seats ? f->seat + 1 : 0;
+    }
+    CORE_END(f);
+}
+
+/* V after a row, r, has left or resized. A seat that is owed is not given on. */
+static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t row, uint64_t r)
+{
+    (void)c;
+    uint32_t valid = core_v_valid(v);
+    uint32_t owed = core_v_owed(v);
+    if (core_row_state(r) == CORE_SHRINKING) {
+        owed++;
+    } else if (owed > 0 && core_row_state(r) == CORE_LEAVING) {
+        owed--;
+    } else {
+        valid++;
+    }
+    return core_v(valid, owed, row, (uint32_t)core_row_cycle(r) & CORE_V_TAGS(c));
+}
+
+/*
+ * The owner leaves. Nobody else can publish for its row, so it publishes once. V's ticket needs no
+ * look if it is the leaver's own, or not issued yet; V's author, if its row has gone on. When the new
+ * V is delivered, too, the row is IDLE, whether it says so itself or a helper does.
+ */
+static inline enum core_progress core_leave(struct core *c, struct core_leave *f)
+{
+    CORE_BEGIN(f);
+    f->published = f->done = false;
+    CORE_READ(c, f, f->v, CORE_AT_V(c));
+    f->plain = true;
+    /* If V names the row itself, then for an earlier cycle, with another tag: that is done. */
+    if (core_v_row(f->v) != CORE_NOBODY && core_v_row(f->v) != f->row) {
+        CORE_READ(c, f, f->word, core__row_at(c, core_v_row(f->v)));
+        f->plain = !core__leaves_for_v(c, f->word, f->v) || CORE_DROPS(c, CORE_GUARD_FINISH_V);
+        CORE_FORGET(f->word);
+    }
+    if (f->plain && core_row_ticket(f->r) != core_v_valid(f->v) &&
+        !CORE_DROPS(c, CORE_GUARD_OWN_TICKET)) {
+        CORE_READ(c, f, f->word, CORE_AT_I(c));
+        f->plain = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
+        CORE_FORGET(f->word);
+    }
+    f->ours = true;
+    if (f->seat != CORE_NO_SEAT) {
+        CORE_CAS(c, f, f->ours, c->at_seat + f->seat, core_seat(f->row, core_row_cycle(f->r)), 0);
+        CORE_FORGET(f->seat);
+    }
+    if (!f->ours) {
+        CORE_RETURN(f);
+    }
+    CORE_WRITE(c, f, core__row_at(c, f->row), f->r);
+    if (f->plain) {
+        f->word = core__next_v(c, f->v, f->row, f->r);
+        CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->word);
+        f->v = f->word;
+    }
+    if (!f->published) {
+        CORE_FORGET(f->v);
+        CORE_FORGET(f->word);
+        CORE_RETURN(f);
+    }
+    CORE_READ(c, f, f->word, CORE_AT_I(c));
+    f->done = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
+    CORE_FORGET(f->word);
+    if (f->done) {
+        CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+    }
+    CORE_END(f);
+}
+
+#endif
