@@ -119,7 +119,7 @@ USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);
  */
 USHER_API int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid);
 
-/* Give back every seat that is assigned to or held by `pid`: how many there were, or -errno. */
+/* Give back every seat that is assigned to `pid`: how many there were, or -errno. */
 USHER_API int usher_release_for(struct usher_pool *pool, pid_t pid);
 
 /* Finish what dead guests have left. Waiters do this by themselves. How many guests, or -errno. */

@@ -3,7 +3,8 @@
 #     step, tickets       include nothing of ours but themselves
 #     papers              step, tickets
 #     core                step, tickets
-#     model               core, step
+#     model               core, step, tickets
+#     lib                 core, include/usher.h
 #     check               step                            (knows a machine only by its contract)
 #     lab                 check, papers, model, step
 set -eu
@@ -14,7 +15,8 @@ allowed() {
     step | tickets) echo "" ;;
     papers) echo "step tickets" ;;
     core) echo "step tickets" ;; # step only in the build that is explored
-    model) echo "core step" ;;
+    model) echo "core step tickets" ;;
+    lib) echo "core usher.h" ;; # and the header that is installed
     check) echo "step" ;;
     lab) echo "check papers model step" ;;
     bench) echo "check papers step" ;;

@@ -75,7 +75,14 @@ enum core_progress { CORE_DONE, CORE_MORE };
 #define CORE_END(f) return CORE_DONE
 #define CORE_RETURN(f) return CORE_DONE
 #define CORE_CALL(f, call) (void)(call)
-#define CORE_READ(c, f, into, word) (into) = atomic_load(&(c)->words[word])
+/* A build for tests, -DCORE_COUNTED, counts accesses before they are made, and may die of it. */
+#ifdef CORE_COUNTED
+void core_counted(void);
+#define CORE__COUNT core_counted(),
+#else
+#define CORE__COUNT
+#endif
+#define CORE_READ(c, f, into, word) CORE__COUNT(into) = atomic_load(&(c)->words[word])
 /*
  * Only an owner writes, and only its own row. Weaker than the rest, and enough: the partners are the
  * compare-and-swaps on I and V that follow, which are full barriers: whoever sees there that a row
@@ -83,11 +90,11 @@ enum core_progress { CORE_DONE, CORE_MORE };
  * still leaving, and whoever finishes that writes the same.
  */
 #define CORE_WRITE(c, f, word, value)                                                              \
-    atomic_store_explicit(&(c)->words[word], (value), memory_order_release)
+    CORE__COUNT atomic_store_explicit(&(c)->words[word], (value), memory_order_release)
 #define CORE_CAS(c, f, into, word, from, to)                                                       \
     do {                                                                                           \
         uint64_t from_ = (from);                                                                   \
-        (into) = atomic_compare_exchange_strong(&(c)->words[word], &from_, (to));                  \
+        CORE__COUNT(into) = atomic_compare_exchange_strong(&(c)->words[word], &from_, (to));       \
     } while (0)
 #define CORE_DROPS(c, guard) 0
 #define CORE_FORGET(x) ((void)0)

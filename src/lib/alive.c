@@ -1,0 +1,90 @@
+/*
+ * Who is certainly dead. Two witnesses, either of which is enough:
+ *
+ *     the row's lock   belongs to the open description of the process that owns the row. It is free
+ *                      when every copy of that description is closed: at death, and at exec. A
+ *                      child that was forked behind our back may keep it: then it errs towards
+ *                      alive. Valid in every pid namespace.
+ *     the process      its pid, and an identity that no other process ever has, tell within one pid
+ *                      namespace that it has ended, zombie or gone.
+ *
+ * A witness that cannot tell says nothing. Stopped, slow, swapped out: alive.
+ */
+#include "lib/lib.h"
+
+#include <errno.h>
+
+/* The row as it says whose it is; false while its owner changes that. */
+static bool read_owner(const struct format_row *row, uint64_t *owner, uint64_t *identity)
+{
+    *owner = atomic_load(&row->owner);
+    *identity = atomic_load(&row->identity);
+    return *owner != 0 && *owner == atomic_load(&row->owner);
+}
+
+static bool ours(const struct usher_pool *pool, uint64_t owner, uint64_t identity)
+{
+    return format_owner_pid(owner) == pool->self.pid &&
+           format_owner_namespace(owner) == pool->self.pid_namespace &&
+           identity == pool->self.identity && pool->self.identity != 0;
+}
+
+int usher__alive(struct usher_pool *pool, uint32_t row)
+{
+    uint64_t owner;
+    uint64_t identity;
+    if (!pool->shared) {
+        return 1; /* its threads give back what they have when they end */
+    }
+    if (!read_owner(&pool->rows[row], &owner, &identity)) {
+        owner = format_owner(0, FORMAT_BY_LOCK, 0);
+    }
+    uint32_t flags = format_owner_flags(owner);
+    bool same_namespace =
+        pool->self.pid_namespace != 0 && format_owner_namespace(owner) == pool->self.pid_namespace;
+    if ((flags & FORMAT_BY_PID) && same_namespace && identity != 0 && pool->self.identity != 0 &&
+        !ours(pool, owner, identity) &&
+        os_process_ended((pid_t)format_owner_pid(owner), identity)) {
+        return 0;
+    }
+    if ((flags & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&
+        os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 0) {
+        return 0;
+    }
+    return (flags & FORMAT_BY_LOCK) || same_namespace ? 1 : -1;
+}
+
+/* Count a reaped guest once, whoever reaps it: the first to write its cycle beside the flags. */
+static void count(struct usher_pool *pool, uint32_t row, uint64_t cycle)
+{
+    uint32_t watch = atomic_load(&pool->rows[row].watch);
+    uint32_t mark = (uint32_t)cycle << 8;
+    if ((watch & FORMAT_REAPED) != mark &&
+        atomic_compare_exchange_strong(&pool->rows[row].watch, &watch, mark)) {
+        atomic_fetch_add(&pool->header->reaped, 1);
+    }
+}
+
+void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bool gently)
+{
+    struct core_reap reap = {.row = row, .cycle = cycle, .gently = gently};
+    if (!gently) {
+        count(pool, row, cycle);
+    }
+    (void)core_reap(&pool->core, &reap);
+}
+
+bool usher__alive_reap(struct usher_pool *pool, uint32_t row)
+{
+    /* The word first: what is found out about the owner after that holds for this cycle, or the row
+       has gone on and is left alone. */
+    uint64_t word = usher__row_word(pool, row);
+    uint64_t owner = atomic_load(&pool->rows[row].owner);
+    if (core_row_state(word) == CORE_IDLE || usher__alive(pool, row) != 0) {
+        return false;
+    }
+    usher__alive_bury(pool, row, core_row_cycle(word), false);
+    /* Nobody's now, unless somebody has taken it already. */
+    (void)atomic_compare_exchange_strong(&pool->rows[row].owner, &owner, 0);
+    return true;
+}

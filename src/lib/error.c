@@ -1,0 +1,52 @@
+/* What each error of the library means, and what to do about it. */
+#include "usher.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+    int error;
+    const char *meaning;
+} meanings[] = {
+    {0, "no error"},
+    {EAGAIN, "no seat is free, or somebody who came before is waiting"},
+    {ETIMEDOUT, "no seat was had in time"},
+    {EPERM, "that seat is not held here: it was given back already, or is somebody else's"},
+    {ESTALE, "the pool was opened before fork: open it again in the child"},
+    {EIDRM, "the pool has been removed: open it again to make a new one"},
+    {EUSERS, "the pool's guest table is full: wait, or make a pool with more guests"},
+    {EDOM, "the pool has another number of seats: leave the number out, or resize the pool"},
+    {ERANGE, "more seats or guests than the pool has room for"},
+    {EINVAL, "not a valid name, option or argument"},
+    {ENAMETOOLONG, "the name is too long"},
+    {ENOENT, "there is no such pool, or no directory for it"},
+    {EEXIST, "there is a pool of that name already"},
+    {EACCES, "no permission to use the pool's file or directory"},
+    {EBUSY, "the pool is in use"},
+    {ELOOP, "the pool's file is a symbolic link: give the path of the file itself"},
+    {ENODEV, "not a pool: not a regular file"},
+    {EKEYREJECTED, "the file or directory belongs to another user: use one of your own"},
+    {ENODATA, "not a pool: the file is empty; remove it if nobody needs it"},
+    {EMSGSIZE, "the pool's file has been cut short: remove it and make a new one"},
+    {EBADMSG, "not a pool: the file holds something else; choose another name"},
+    {EPROTONOSUPPORT, "a pool of another version of usher: use that version, or remove it"},
+    {EUCLEAN, "the pool's file is damaged: remove it and make a new one"},
+    {ENOLCK, "the file system has no locks: put the pool elsewhere, such as /dev/shm"},
+    {ENOSPC, "no space left for the pool's file"},
+    {EROFS, "the file system is read-only"},
+    {ESRCH, "there is no such process"},
+    {ENOSYS, "this kernel cannot prove the death of another process: Linux 6.9 can"},
+};
+
+const char *usher_strerror(int error)
+{
+    error = error < 0 ? -error : error;
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        if (meanings[i].error == error) {
+            return meanings[i].meaning;
+        }
+    }
+    const char *name = strerrordesc_np(error); /* static, unlike strerror's */
+    return name != NULL ? name : "unknown error";
+}

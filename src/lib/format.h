@@ -1,0 +1,114 @@
+/*
+ * The pool file, byte by byte: docs/pool-format.md in C. One page of header, then the guest rows,
+ * the line, the seats. Fixed widths, this machine's byte order (the stamp tells).
+ *
+ *     0      64       128        192          3904                 4096
+ *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
+ *    | shape  | checks | counters |   zero   | I ..  V ..  K ..    | rows | line | seats |
+ *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
+ *     written once, checked at open           the core's words (core/words.h) begin here
+ *
+ * 4096 + 48 guests + 8 places + 8 most_seats bytes, and never more than 64 bytes for each guest and
+ * each of the first seats, plus the page.
+ */
+#ifndef USHER_LIB_FORMAT_H
+#define USHER_LIB_FORMAT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define FORMAT_MAGIC 0x0a0d726568737500ULL /* "\0usher\r\n": no text file begins so */
+
+enum {
+    FORMAT_VERSION = 1,
+    FORMAT_ORDER = 0x01020304,
+    FORMAT_PAGE = 4096,
+    FORMAT_WORDS = 3904, /* where the core's words begin: 24 of them, then the rows */
+    FORMAT_DEFAULT_GUESTS = 1024,
+    FORMAT_MAX_GUESTS = 65534
+};
+
+/* Written before anyone sees the file, and never again. */
+struct format_shape {
+    uint64_t magic;
+    uint32_t version, order;
+    uint32_t guests, places, most_seats,
+        seats; /* rows; places of the line; room for seats; first k */
+    uint64_t rows_at, line_at, seats_at, size; /* bytes from the beginning of the file */
+};
+
+struct format_header {
+    struct format_shape shape;
+    uint64_t check; /* of the shape: format_check */
+    uint64_t unused[7];
+    _Atomic uint32_t removed;   /* by usher_remove, before the name is unlinked */
+    _Atomic uint32_t rows_used; /* no row from here on has ever been owned */
+    _Atomic uint64_t reaped;    /* guests reaped */
+};
+
+/* Whose a row is: how a guest is found to be dead (lib/alive.c). The owner writes these, holding
+   the row's lock; `owner` last, and 0 while the others change. */
+struct format_row {
+    _Atomic uint64_t word;     /* the core's */
+    _Atomic uint64_t owner;    /* pid namespace 32 | flags 8 | pid 24 */
+    _Atomic uint64_t identity; /* of the process, never used twice; 0: this kernel has none */
+    _Atomic int64_t since_ns;  /* CLOCK_MONOTONIC when it began to wait or to hold; 0: not noted */
+    _Atomic uint64_t served;   /* seats given back by this row */
+    _Atomic uint32_t gave_up;
+    _Atomic uint32_t watch; /* enum format_watch: the sleeper's notes for its wakers */
+};
+
+enum format_owner_flags {
+    FORMAT_BY_LOCK = 1, /* dead if the row's lock is free */
+    FORMAT_BY_PID = 2,  /* dead if, seen from the same pid namespace, the process is gone */
+    FORMAT_ASSIGNED = 4 /* the seat was made over to that process (usher_assign) */
+};
+
+enum format_watch {
+    FORMAT_WAITS = 1, /* waits for a grant, asleep or about to be */
+    FORMAT_LOOKS = 2  /* asleep for a short while only: it will look around */
+};
+#define FORMAT_REAPED 0xffffff00U /* beside them: the low bits of the cycle that was reaped last */
+
+_Static_assert(sizeof(struct format_shape) == 64, "the shape is one cache line");
+_Static_assert(sizeof(struct format_header) == 144, "no holes");
+_Static_assert(sizeof(struct format_row) == 48, "a row is six words, as the core expects");
+
+static inline uint64_t format_owner(uint32_t namespace_, uint32_t flags, uint32_t pid)
+{
+    return (uint64_t)namespace_ << 32 | (flags & 0xff) << 24 | (pid & 0xffffff);
+}
+
+static inline uint32_t format_owner_namespace(uint64_t owner)
+{
+    return (uint32_t)(owner >> 32);
+}
+
+static inline uint32_t format_owner_flags(uint64_t owner)
+{
+    return owner >> 24 & 0xff;
+}
+
+static inline uint32_t format_owner_pid(uint64_t owner)
+{
+    return owner & 0xffffff;
+}
+
+/* FNV-1a over the shape. Not against malice: against bad copies and bad disks. */
+static inline uint64_t format_check(const struct format_shape *shape)
+{
+    const unsigned char *bytes = (const unsigned char *)shape;
+    uint64_t hash = 0xcbf29ce484222325ULL;
+    for (unsigned i = 0; i < sizeof *shape; i++) {
+        hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+    }
+    return hash;
+}
+
+/* The shape of a pool. 0, or -1 if there cannot be one. */
+int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t guests);
+
+/* Is what stands in a file of that size a pool that can be used? 0 or -errno, see usher_open. */
+int usher__format_verify(const struct format_header *header, uint64_t size);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * The gate's calls, with sleeping and waking: see usher.h for the contract, core/gate.h for the
+ * word. Each change of the word is one compare-and-swap.
+ *
+ * What a death costs: with a ticket in hand, waiting or inside, its seat. One who dies after it has
+ * validated the next ticket and before it has woken who waits for it costs nothing but time: whoever
+ * sleeps looks again by itself now and then.
+ */
+#include "usher.h"
+
+#include "core/gate.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct usher_gate) == 8, "a gate is eight bytes");
+
+enum {
+    LOOK_AGAIN_MS = 100, /* and as much again for each place further back in the line */
+    LOOKS = 1000         /* of whoever is next, before it sleeps: some ten microseconds */
+};
+
+/* Marks a pass that is good: one that is all zero, or has been used, is not. */
+#define GOOD_PASS (1U << 31)
+
+/* A first guess: whether it is right, the compare-and-swap finds out. */
+static inline uint64_t guess(const struct usher_gate *gate)
+{
+    return __atomic_load_n(&gate->word, __ATOMIC_RELAXED);
+}
+
+/* Swap, or learn what the word is now. */
+static inline bool swap(struct usher_gate *gate, uint64_t *from, uint64_t to)
+{
+    return __atomic_compare_exchange_n(&gate->word, from, to, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_RELAXED);
+}
+
+/* The low half of the word, where VALID is. */
+static uint32_t *half(struct usher_gate *gate)
+{
+    return (uint32_t *)(void *)&gate->word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* Sleep until somebody wakes this ticket's bit, unless VALID has moved since `word`. The further
+   back in the line, the longer until it looks by itself: all together that is little. */
+static void sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket)
+{
+    struct timespec until;
+    int64_t ns = (int64_t)gate_places(word, ticket) * LOOK_AGAIN_MS * 1000000;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    ns += until.tv_nsec;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    /* Whatever ends it (a wake, the time, a signal, a word that has moved), the caller looks. */
+    (void)syscall(SYS_futex, half(gate), FUTEX_WAIT_BITSET, (uint32_t)word, &until, NULL,
+                  gate_bit(ticket));
+}
+
+/* Only whoever is next looks for a while before it sleeps. Where two hand over to each other that is
+   thirty times as fast as sleeping at once; where all looked, they would only take turns at it. */
+static int wait_for(struct usher_gate *gate, uint32_t ticket)
+{
+    for (unsigned looks = 0;;) {
+        uint64_t word = __atomic_load_n(&gate->word, __ATOMIC_SEQ_CST);
+        int valid = gate_is_valid(word, ticket);
+        if (valid != 0) {
+            return valid < 0 ? valid : 0;
+        }
+        if (gate_places(word, ticket) > 1 || ++looks > LOOKS) {
+            sleep_on(gate, word, ticket);
+        }
+    }
+}
+
+int usher_gate_init(struct usher_gate *gate, uint32_t guests, uint32_t seats)
+{
+    uint64_t word;
+    int error = gate_start(&word, guests, seats, 0);
+    if (error == 0) {
+        __atomic_store_n(&gate->word, word, __ATOMIC_SEQ_CST);
+    }
+    return error;
+}
+
+static __attribute__((noinline)) int enter(struct usher_gate *gate, struct usher_pass *pass)
+{
+    uint64_t word = guess(gate);
+    struct gate_step step;
+    do {
+        step = gate_take(word, 0);
+        if (step.result < 0) {
+            return step.result;
+        }
+    } while (!swap(gate, &word, step.word));
+    pass->ticket = step.ticket | GOOD_PASS;
+    return step.result == 0 ? 0 : wait_for(gate, step.ticket);
+}
+
+int usher_gate_enter(struct usher_gate *gate, struct usher_pass *pass)
+{
+    uint64_t word = guess(gate);
+    struct gate_step step;
+    if (__builtin_expect(gate_quick_take(word, &step, 0) && swap(gate, &word, step.word), 1)) {
+        pass->ticket = step.ticket | GOOD_PASS;
+        return 0;
+    }
+    return enter(gate, pass);
+}
+
+int usher_gate_try(struct usher_gate *gate, struct usher_pass *pass)
+{
+    uint64_t word = guess(gate);
+    struct gate_step step;
+    do {
+        step = gate_try(word, 0);
+        if (step.result != 0) {
+            return step.result;
+        }
+    } while (!swap(gate, &word, step.word));
+    pass->ticket = step.ticket | GOOD_PASS;
+    return 0;
+}
+
+static __attribute__((noinline)) int leave(struct usher_gate *gate, struct usher_pass *pass)
+{
+    uint64_t word = guess(gate);
+    struct gate_step step;
+    do {
+        step = gate_leave(word, pass->ticket ^ GOOD_PASS, 0);
+        if (step.result != 0) {
+            return step.result;
+        }
+    } while (!swap(gate, &word, step.word));
+    pass->ticket = 0;
+    if (step.wakes != 0) { /* all on this bit: who is first among them the kernel cannot know */
+        (void)syscall(SYS_futex, half(gate), FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, step.wakes);
+    }
+    return 0;
+}
+
+int usher_gate_leave(struct usher_gate *gate, struct usher_pass *pass)
+{
+    uint64_t word = guess(gate);
+    struct gate_step step;
+    if (__builtin_expect(gate_quick_leave(word, pass->ticket ^ GOOD_PASS, &step, 0) &&
+                             swap(gate, &word, step.word),
+                         1)) {
+        pass->ticket = 0;
+        return 0;
+    }
+    return leave(gate, pass);
+}

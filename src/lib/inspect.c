@@ -1,0 +1,128 @@
+/* What a pool looks like at about one instant: usher_inspect. Changes nothing. */
+#include "lib/lib.h"
+
+#include <string.h>
+
+struct found {
+    struct usher_guest *guests;
+    size_t capacity, count;
+};
+
+static void add(struct found *found, const struct usher_guest *guest)
+{
+    if (found->guests != NULL && found->count < found->capacity) {
+        found->guests[found->count] = *guest;
+    }
+    found->count++;
+}
+
+static void describe(struct usher_pool *pool, uint32_t row, struct usher_guest *guest)
+{
+    memset(guest, 0, sizeof *guest);
+    guest->seat = UINT32_MAX;
+    guest->since_ns = atomic_load(&pool->rows[row].since_ns);
+    guest->pid = pool->shared ? (pid_t)format_owner_pid(atomic_load(&pool->rows[row].owner)) : 0;
+    guest->alive = usher__alive(pool, row);
+}
+
+static bool holds(uint64_t word)
+{
+    enum core_state state = core_row_state(word);
+    return state == CORE_GRANTED || state == CORE_ENTERING;
+}
+
+/* The whole ticket of which the row has the low bits. */
+static uint32_t whole_ticket(const struct usher_pool *pool, uint64_t word)
+{
+    uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+    return issue - (uint32_t)core_ticket_after(issue, core_row_ticket(word));
+}
+
+static void add_holders(struct usher_pool *pool, struct found *found)
+{
+    struct usher_guest guest;
+    for (uint32_t s = 0; s < pool->core.seats; s++) {
+        uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
+        uint32_t row = (uint32_t)(seat >> 48) - 1;
+        if (core_seat_free(seat) || row >= pool->core.rows) {
+            continue;
+        }
+        uint64_t word = usher__row_word(pool, row);
+        if (holds(word) && core_row_cycle(word) == (seat & CORE_CYCLE_MASK)) {
+            describe(pool, row, &guest);
+            guest.seat = s;
+            guest.ticket = whole_ticket(pool, word);
+            add(found, &guest);
+        }
+    }
+}
+
+/* Granted a seat, but not yet sat down. */
+static void add_standing(struct usher_pool *pool, struct found *found)
+{
+    struct usher_guest guest;
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        uint64_t word = usher__row_word(pool, row);
+        bool seated = false;
+        if (!holds(word)) {
+            continue;
+        }
+        for (uint32_t s = 0; s < pool->core.seats && !seated; s++) {
+            seated = atomic_load(&pool->core.words[pool->core.at_seat + s]) ==
+                     core_seat(row, core_row_cycle(word));
+        }
+        if (!seated && usher__row_word(pool, row) == word) {
+            describe(pool, row, &guest);
+            guest.ticket = whole_ticket(pool, word);
+            add(found, &guest);
+        }
+    }
+}
+
+static void add_waiters(struct usher_pool *pool, struct found *found)
+{
+    struct line_walk walk;
+    struct usher_guest guest;
+    uint32_t row;
+    uint32_t ticket;
+    uint64_t word;
+    usher__line_begin(pool, &walk);
+    for (uint32_t at = 1; usher__line_next(pool, &walk, &row, &word, &ticket); at++) {
+        describe(pool, row, &guest);
+        guest.position = at;
+        guest.ticket = ticket;
+        add(found, &guest);
+    }
+}
+
+int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
+                  size_t capacity)
+{
+    struct found found = {guests, capacity, 0};
+    int error = usher__pool_usable(pool);
+    if (error != 0) {
+        return error;
+    }
+    add_holders(pool, &found);
+    add_standing(pool, &found);
+    size_t holders = found.count;
+    add_waiters(pool, &found);
+    if (info == NULL) {
+        return (int)found.count;
+    }
+    memset(info, 0, sizeof *info);
+    info->seats = usher__seats(pool);
+    info->owed = core_v_owed(atomic_load(&pool->core.words[CORE_AT_V(&pool->core)]));
+    info->holders = (uint32_t)holders;
+    info->free = holders < info->seats ? info->seats - info->holders : 0;
+    info->waiters = (uint32_t)(found.count - holders);
+    info->guests = pool->core.rows;
+    info->most_seats = pool->core.seats;
+    info->reaped = atomic_load(&pool->header->reaped);
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        info->served += atomic_load(&pool->rows[row].served);
+        info->gave_up += atomic_load(&pool->rows[row].gave_up);
+        info->guests_used += atomic_load(&pool->rows[row].owner) != 0;
+    }
+    return (int)found.count;
+}

@@ -1,0 +1,140 @@
+/*
+ * libusher inside: what its files share. usher.c is the way through a pool; guest.c owns rows of the
+ * guest table for this process and its threads; alive.c says who is certainly dead; wait.c is the
+ * only code that sleeps; file.c makes, opens and removes pool files; os.h is the seam to Linux.
+ */
+#ifndef USHER_LIB_H
+#define USHER_LIB_H
+
+#include "core/core.h"
+#include "lib/format.h"
+#include "lib/os.h"
+#include "usher.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+enum guest_state {
+    GUEST_SPARE, /* ours, and no thread's */
+    GUEST_IDLE,  /* a thread's, for its next request */
+    GUEST_HELD,  /* with a seat */
+    GUEST_AWAY,  /* its seat was made over to another process (usher_assign) */
+    GUEST_ORPHAN /* so was its, and its thread has ended */
+};
+
+/* A row of the guest table that this process owns. */
+struct guest {
+    struct guest *next; /* in the pool's list; never changes */
+    uint32_t row;
+    uint32_t seat, ticket;  /* held, or held last */
+    uint64_t cycle;         /* the row's last */
+    _Atomic uint32_t state; /* enum guest_state; whoever makes it IDLE or SPARE is done with it */
+};
+
+struct usher_pool {
+    struct core core;
+    struct format_header *header;
+    struct format_row *rows;
+    uint64_t id;         /* of this handle, never used twice in a process */
+    uint64_t generation; /* of the process, as it was opened: another one after a fork */
+    bool shared;         /* has a file; otherwise it is for the threads of this process */
+    int fd;              /* its description has the locks of our rows; -1 after a fork */
+    unsigned flags;
+    struct os_self self;
+    char *path;
+    size_t size;
+    pthread_mutex_t mutex; /* for the list, and for claiming rows; of this process alone */
+    struct guest *guests;
+    struct usher_pool *next; /* in the registry */
+};
+
+/* Bytes that are locked, far beyond any content: the row's owner has its byte. */
+enum { LIB_LOCK_REMOVE = 1 << 30, LIB_LOCK_ROW = LIB_LOCK_REMOVE + 1 };
+
+/* usher.c */
+/* Whether a handle may be used: 0, -ESTALE or -EIDRM. */
+int usher__pool_usable(const struct usher_pool *pool);
+/* After core calls: see to those that were granted a seat and did not wake. */
+void usher__pool_settle(struct usher_pool *pool);
+/* Give back the seat of a guest of ours. 0 or -EPERM. */
+int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cycle);
+
+/* file.c */
+int usher__file_open(struct usher_pool *pool, const char *name,
+                     const struct usher_options *options);
+/* name.c: the directory (an open descriptor) and the name in it; path has room for PATH_MAX. */
+int usher__name_resolve(const char *name, bool create, char *path, int *directory,
+                        const char **last);
+
+/* guest.c */
+/* Once for each handle, before and after its use. */
+int usher__guest_attach(struct usher_pool *pool);
+void usher__guest_detach(struct usher_pool *pool);
+/* This process as it is now: *usher__generation is 0 after a fork until a pool is opened. */
+extern uint64_t *usher__generation;
+
+/* The guests of this thread. An entry's guest lives as long as a pool with that id is open. */
+struct mine_entry {
+    uint64_t pool_id;
+    struct guest *guest;
+};
+struct mine {
+    unsigned count, room;
+    struct mine_entry *entries;
+};
+extern _Thread_local struct mine usher__mine;
+/* A row for a request of this thread. 0, -EUSERS or another error. */
+int usher__guest_get(struct usher_pool *pool, struct guest **guest);
+/* The guest that has this row, if it is ours. */
+struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
+/* Say whose a row of ours is. */
+void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
+                       uint32_t pid);
+
+/* alive.c */
+/* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
+int usher__alive(struct usher_pool *pool, uint32_t row);
+/* Reap a row if its owner is certainly dead. Whether it was. */
+bool usher__alive_reap(struct usher_pool *pool, uint32_t row);
+/* Reap a row whose owner, in the cycle read before, is known to be dead. */
+void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bool gently);
+
+/* wait.c */
+/* Wait until the guest, which has a place, is granted. 0, -ETIMEDOUT or -EIDRM. */
+int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
+/* Look around once: finish what is published, reap dead holders. */
+void usher__wait_look(struct usher_pool *pool);
+/* See that the first `count` in line are looking. */
+void usher__wait_arm(struct usher_pool *pool, unsigned count);
+/* Wake whoever waits, so that they see that the pool is gone. */
+void usher__wait_wake_all(struct usher_pool *pool);
+
+/* A waiter in line. `after` is the ticket to go on from: begin with usher__line_begin. */
+struct line_walk {
+    uint32_t at, last;
+    uint64_t before;
+};
+void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
+/* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
+bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
+                      uint64_t *word, uint32_t *ticket);
+
+static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t row)
+{
+    return atomic_load(&pool->rows[row].word);
+}
+
+static inline uint32_t usher__seats(const struct usher_pool *pool)
+{
+    uint32_t seats = core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)]));
+    return seats <= pool->core.seats ? seats : pool->core.seats;
+}
+
+static inline uint32_t usher__rows_used(const struct usher_pool *pool)
+{
+    uint32_t used = atomic_load(&pool->header->rows_used);
+    return used < pool->core.rows ? used : pool->core.rows;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * The seam to the operating system: everything that libusher asks of Linux beyond plain files and
+ * memory. 0 or -errno unless it says otherwise.
+ */
+#ifndef USHER_LIB_OS_H
+#define USHER_LIB_OS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* Sleep while the high half of the word, which is all that a grant changes, is as in `seen`; at the
+   latest until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). Returns for any reason. */
+void os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared);
+/* Wake whoever sleeps on the word. How many did: 0 or 1. */
+int os_wake(const _Atomic uint64_t *word, bool shared);
+
+int64_t os_now_ns(void);
+
+/* This process, as others can recognise it. */
+struct os_self {
+    uint32_t pid, pid_namespace; /* namespace 0: cannot be known here */
+    uint64_t identity;           /* 0: this kernel gives processes none */
+};
+void os_self(struct os_self *self);
+/* The identity of the process that is `pid` now; 0: not known. -ESRCH: there is none. */
+int os_identity(pid_t pid, uint64_t *identity);
+
+/* Whether the process that was `pid` with that identity has ended. A handle to watch it by can be
+   kept: *pidfd >= 0 is used if it is one, and made if it is -1. */
+bool os_process_ended(pid_t pid, uint64_t identity);
+/* A descriptor that becomes readable when that process ends; -ESRCH: it has, or it is another. */
+int os_watch_process(pid_t pid, uint64_t identity);
+
+/* Locks of one byte of a file that belong to the open description: gone with its last copy. */
+int os_lock(int fd, off_t byte); /* -EAGAIN: somebody else has it */
+int os_unlock(int fd, off_t byte);
+int os_locked(int fd, off_t byte); /* by another description: 1 or 0 */
+
+/* A number that is 0 in every process until it is set, and 0 again in each that is forked. NULL: out
+   of memory. */
+uint64_t *os_forget_on_fork(void);
+
+#endif

@@ -1,0 +1,172 @@
+/* The seam to Linux: see os.h. */
+#include "lib/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define PIDFS_MAGIC 0x50494446 /* since Linux 6.9 a pidfd's inode is never used twice */
+
+static const uint32_t *high_half(const _Atomic uint64_t *word)
+{
+    const uint32_t *halves = (const uint32_t *)(uintptr_t)word;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return halves + 1;
+#else
+    return halves;
+#endif
+}
+
+void os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared)
+{
+    struct timespec until = {deadline_ns / 1000000000, deadline_ns % 1000000000};
+    (void)syscall(SYS_futex, high_half(word), FUTEX_WAIT_BITSET | (shared ? 0 : FUTEX_PRIVATE_FLAG),
+                  (uint32_t)(seen >> 32), deadline_ns == INT64_MAX ? NULL : &until, NULL,
+                  FUTEX_BITSET_MATCH_ANY);
+}
+
+int os_wake(const _Atomic uint64_t *word, bool shared)
+{
+    long woken = syscall(SYS_futex, high_half(word), FUTEX_WAKE | (shared ? 0 : FUTEX_PRIVATE_FLAG),
+                         1, NULL, NULL, 0);
+    return woken > 0;
+}
+
+int64_t os_now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Inodes start over with each boot: mix in which one this is. */
+static uint64_t boot_hash(void)
+{
+    char id[64] = "";
+    uint64_t hash = 0xcbf29ce484222325ULL;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t got = read(fd, id, sizeof id - 1);
+        id[got > 0 ? got : 0] = '\0';
+        (void)close(fd);
+    }
+    for (const char *at = id; *at != '\0'; at++) {
+        hash = (hash ^ (unsigned char)*at) * 0x100000001b3ULL;
+    }
+    return hash;
+}
+
+static uint64_t identity_of(int pidfd)
+{
+    static _Atomic uint64_t boot;
+    struct stat status;
+    struct statfs kind;
+    if (fstatfs(pidfd, &kind) != 0 || kind.f_type != PIDFS_MAGIC || fstat(pidfd, &status) != 0) {
+        return 0;
+    }
+    if (boot == 0) {
+        boot = boot_hash();
+    }
+    uint64_t identity = (uint64_t)status.st_ino * 0x9e3779b97f4a7c15ULL ^ boot;
+    return identity == 0 ? 1 : identity;
+}
+
+static int pidfd_of(pid_t pid)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    return fd < 0 ? -errno : fd;
+}
+
+int os_identity(pid_t pid, uint64_t *identity)
+{
+    int fd = pidfd_of(pid);
+    *identity = 0;
+    if (fd == -ESRCH) {
+        return -ESRCH;
+    }
+    if (fd >= 0) {
+        *identity = identity_of(fd);
+        (void)close(fd);
+    }
+    return 0;
+}
+
+void os_self(struct os_self *self)
+{
+    struct stat status;
+    self->pid = (uint32_t)getpid();
+    self->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? (uint32_t)status.st_ino : 0;
+    (void)os_identity((pid_t)self->pid, &self->identity);
+}
+
+int os_watch_process(pid_t pid, uint64_t identity)
+{
+    int fd = pidfd_of(pid);
+    if (fd >= 0 && identity_of(fd) != identity) {
+        (void)close(fd);
+        return -ESRCH;
+    }
+    return fd;
+}
+
+bool os_process_ended(pid_t pid, uint64_t identity)
+{
+    int fd = os_watch_process(pid, identity);
+    if (fd < 0) {
+        return fd == -ESRCH; /* anything else: cannot tell */
+    }
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    bool ended = poll(&watched, 1, 0) == 1 && (watched.revents & POLLIN) != 0;
+    (void)close(fd);
+    return ended;
+}
+
+static int lock_with(int fd, off_t byte, short type, int command, struct flock *lock)
+{
+    memset(lock, 0, sizeof *lock);
+    lock->l_type = type;
+    lock->l_whence = SEEK_SET;
+    lock->l_start = byte;
+    lock->l_len = 1;
+    return fcntl(fd, command, lock) == 0 ? 0 : -errno;
+}
+
+int os_lock(int fd, off_t byte)
+{
+    struct flock lock;
+    int error = lock_with(fd, byte, F_WRLCK, F_OFD_SETLK, &lock);
+    return error == -EACCES ? -EAGAIN : error;
+}
+
+int os_unlock(int fd, off_t byte)
+{
+    struct flock lock;
+    return lock_with(fd, byte, F_UNLCK, F_OFD_SETLK, &lock);
+}
+
+int os_locked(int fd, off_t byte)
+{
+    struct flock lock;
+    int error = lock_with(fd, byte, F_WRLCK, F_OFD_GETLK, &lock);
+    return error != 0 ? error : lock.l_type != F_UNLCK;
+}
+
+uint64_t *os_forget_on_fork(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    (void)madvise(memory, page, MADV_WIPEONFORK); /* the fork handlers do it, too */
+    return memory;
+}

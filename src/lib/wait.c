@@ -1,0 +1,167 @@
+/*
+ * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant changes,
+ * and whoever grants wakes it: nothing else is needed as long as nobody dies.
+ *
+ * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, and the second, a
+ * little less often, because the first may die, too. The others sleep long, the longer the more
+ * they are, so that all of them together hardly wake: should the first two be killed at once, one of
+ * the others finds out. Whoever leaves the front of the line sees that the next one looks.
+ *
+ * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
+ * again whoever was granted a seat by one that died before it could wake it.
+ */
+#include "lib/lib.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    LOOK_FIRST_NS = 60 * 1000 * 1000,
+    LOOK_SECOND_NS = 80 * 1000 * 1000,
+    LOOK_EACH_NS = 250 * 1000 * 1000 /* times the number of waiters, for the others */
+};
+
+/* A number that is different for each, without a state that threads would share. */
+static uint32_t scatter(uint32_t row, int64_t now)
+{
+    uint64_t x = ((uint64_t)row << 40) ^ (uint64_t)now;
+    x = (x ^ x >> 31) * 0x9e3779b97f4a7c15ULL;
+    return (uint32_t)(x >> 32);
+}
+
+void usher__wait_arm(struct usher_pool *pool, unsigned count)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    usher__line_begin(pool, &walk);
+    while (count-- > 0 && usher__line_next(pool, &walk, &row, &word, &ticket)) {
+        uint32_t watch = atomic_load(&pool->rows[row].watch);
+        if ((watch & FORMAT_WAITS) && !(watch & FORMAT_LOOKS)) {
+            (void)os_wake(&pool->rows[row].word, pool->shared);
+        }
+    }
+}
+
+void usher__wait_wake_all(struct usher_pool *pool)
+{
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        if (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS) {
+            (void)os_wake(&pool->rows[row].word, pool->shared);
+        }
+    }
+}
+
+/* The dead at the front of the line: the first two live ones end the search. */
+static void reap_front(struct usher_pool *pool)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    unsigned live = 0;
+    usher__line_begin(pool, &walk);
+    while (live < 2 && usher__line_next(pool, &walk, &row, &word, &ticket)) {
+        live += !usher__alive_reap(pool, row);
+    }
+}
+
+void usher__wait_look(struct usher_pool *pool)
+{
+    struct core_help help = {0};
+    (void)core_help(&pool->core, &help);
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        enum core_state state = core_row_state(usher__row_word(pool, row));
+        if (state == CORE_IDLE || state == CORE_WAITING) {
+            continue;
+        }
+        if (!usher__alive_reap(pool, row) && state == CORE_GRANTED &&
+            (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS)) {
+            (void)os_wake(&pool->rows[row].word, pool->shared);
+        }
+    }
+    if (pool->shared) {
+        reap_front(pool);
+    }
+    usher__pool_settle(pool);
+}
+
+/* 1: first in line, 2: second, 3: further back. *waiters: how many there are, about. */
+static unsigned position(struct usher_pool *pool, uint32_t own, uint32_t *waiters)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    usher__line_begin(pool, &walk);
+    *waiters = walk.last - walk.at + 1;
+    for (unsigned place = 1; place <= 2; place++) {
+        if (!usher__line_next(pool, &walk, &row, &word, &ticket)) {
+            return 1; /* not found any more: it is being granted, or nothing is certain. Look. */
+        }
+        if (row == own) {
+            return place;
+        }
+    }
+    return 3;
+}
+
+static int64_t until(unsigned place, uint32_t waiters, uint32_t row, int64_t now)
+{
+    if (place <= 2) {
+        return now + (place == 1 ? LOOK_FIRST_NS : LOOK_SECOND_NS);
+    }
+    int64_t each = (int64_t)LOOK_EACH_NS * (waiters & CORE_TICKET_MASK);
+    return now + each / 2 + (int64_t)(scatter(row, now) % 1024) * (each / 1024);
+}
+
+/* Leave the line. 0: too late, the seat is granted. */
+static int give_up(struct usher_pool *pool, struct guest *guest, int why)
+{
+    struct core_give_up give_up = {.row = guest->row, .cycle = guest->cycle};
+    (void)core_give_up(&pool->core, &give_up);
+    if (give_up.granted) {
+        return 0;
+    }
+    atomic_fetch_add_explicit(&pool->rows[guest->row].gave_up, 1, memory_order_relaxed);
+    return why;
+}
+
+int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns)
+{
+    struct format_row *row = &pool->rows[guest->row];
+    int64_t look = 0; /* when to look next; at once, if it comes to the front of the line */
+    int error = 0;
+    for (;;) {
+        uint32_t waiters;
+        uint64_t word = atomic_load(&row->word);
+        if (core_row_state(word) == CORE_GRANTED) {
+            break;
+        }
+        int64_t now = os_now_ns();
+        bool removed = atomic_load(&pool->header->removed) != 0;
+        if (removed || deadline_ns <= now) {
+            error = give_up(pool, guest, removed ? -EIDRM : -ETIMEDOUT);
+            break;
+        }
+        unsigned place = position(pool, guest->row, &waiters);
+        int64_t next = until(place, waiters, guest->row, now);
+        if (look <= now && (look != 0 || place <= 2)) {
+            usher__wait_look(pool);
+            usher__wait_arm(pool, 2);
+            look = next;
+        } else if (look > next || look == 0) {
+            look = next;
+        }
+        uint32_t mark = atomic_load(&row->watch) & FORMAT_REAPED;
+        atomic_store(&row->watch, mark | FORMAT_WAITS | (place <= 2 ? FORMAT_LOOKS : 0));
+        if (core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
+            os_sleep(&row->word, word, look < deadline_ns ? look : deadline_ns, pool->shared);
+        }
+    }
+    atomic_store(&row->watch, atomic_load(&row->watch) & FORMAT_REAPED);
+    usher__wait_arm(pool, 1);
+    usher__pool_settle(pool);
+    return error;
+}
