@@ -295,8 +295,9 @@ static int remove_named(const char *name, bool force)
             if (!force && in_use(pool)) { /* they were faster */
                 atomic_store(&pool->header->removed, 0);
                 error = -EBUSY;
+            } else if ((error = unlink_own(pool, directory, last)) != 0) {
+                atomic_store(&pool->header->removed, 0); /* it has its name still: not removed */
             } else {
-                error = unlink_own(pool, directory, last);
                 usher__wait_wake_all(pool);
             }
         }
