@@ -47,50 +47,55 @@ static int fill(int fd, const struct format_shape *shape, mode_t mode)
     return 0;
 }
 
-/* A file without a name, where the file system can; otherwise with a temporary one. */
-static int create_nameless(int directory, char *temporary, size_t room)
-{
-    static _Atomic unsigned count;
-    temporary[0] = '\0';
-    int fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT)) {
-        return fd < 0 ? -errno : fd;
-    }
-    (void)snprintf(temporary, room, ".usher-%ld-%u", (long)getpid(), count++);
-    fd = openat(directory, temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return fd < 0 ? -errno : fd;
-}
-
-static int link_to_name(int fd, int directory, const char *temporary, const char *name)
+/* Without a name until it is whole. -EOPNOTSUPP: not on this file system, or without /proc. */
+static int create_nameless(int directory, const char *name, const struct format_shape *shape,
+                           mode_t mode)
 {
     char path[64];
-    if (temporary[0] != '\0') {
-        return linkat(directory, temporary, directory, name, 0) == 0 ? 0 : -errno;
+    int fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return errno == EISDIR || errno == EINVAL || errno == ENOENT ? -EOPNOTSUPP : -errno;
     }
+    int error = fill(fd, shape, mode);
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
+    if (error == 0 && linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) != 0) {
+        error = errno == ENOENT ? -EOPNOTSUPP : -errno;
+    }
+    (void)close(fd);
+    return error;
+}
+
+/* With a temporary name until it is whole. */
+static int create_temporary(int directory, const char *name, const struct format_shape *shape,
+                            mode_t mode)
+{
+    static _Atomic unsigned count;
+    char temporary[64];
+    int fd;
+    do { /* one that is there is somebody's who was killed, and had our pid */
+        (void)snprintf(temporary, sizeof temporary, ".usher-%ld-%u", (long)getpid(), count++);
+        fd = openat(directory, temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+    } while (fd < 0 && errno == EEXIST);
+    if (fd < 0) {
+        return -errno;
+    }
+    int error = fill(fd, shape, mode);
+    if (error == 0 && linkat(directory, temporary, directory, name, 0) != 0) {
+        error = -errno;
+    }
+    (void)unlinkat(directory, temporary, 0);
+    (void)close(fd);
+    return error;
 }
 
 static int create(int directory, const char *name, const struct usher_options *options)
 {
     struct format_shape shape;
-    char temporary[64];
     if (usher__format_shape(&shape, options->seats == 0 ? 1 : options->seats, options->guests)) {
         return -ERANGE;
     }
-    int fd = create_nameless(directory, temporary, sizeof temporary);
-    if (fd < 0) {
-        return fd;
-    }
-    int error = fill(fd, &shape, options->mode);
-    if (error == 0) {
-        error = link_to_name(fd, directory, temporary, name);
-    }
-    if (temporary[0] != '\0') {
-        (void)unlinkat(directory, temporary, 0);
-    }
-    (void)close(fd);
-    return error;
+    int error = create_nameless(directory, name, &shape, options->mode);
+    return error == -EOPNOTSUPP ? create_temporary(directory, name, &shape, options->mode) : error;
 }
 
 /* A file that somebody else owns could be cut short under our feet: only if it is meant to be
