@@ -2,6 +2,7 @@
 #include "usher.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static const struct {
 
 const char *usher_strerror(int error)
 {
-    error = error < 0 ? -error : error;
+    error = error < 0 && error != INT_MIN ? -error : error;
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
         if (meanings[i].error == error) {
             return meanings[i].meaning;
