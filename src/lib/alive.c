@@ -80,6 +80,12 @@ bool usher__alive_reap(struct usher_pool *pool, uint32_t row)
        has gone on and is left alone. */
     uint64_t word = usher__row_word(pool, row);
     uint64_t owner = atomic_load(&pool->rows[row].owner);
+    if (core_row_state(word) == CORE_LEAVING && (format_owner_flags(owner) & FORMAT_ASSIGNED)) {
+        /* It leaves by usher_release_for, in a process that may have died of it, and its owner does
+           not know: anyone may go on, as after a death. */
+        usher__alive_bury(pool, row, core_row_cycle(word), true);
+        return true;
+    }
     if (core_row_state(word) == CORE_IDLE || usher__alive(pool, row) != 0) {
         return false;
     }
