@@ -36,11 +36,12 @@ void usher__wait_arm(struct usher_pool *pool, unsigned count)
     uint32_t row;
     uint32_t ticket;
     usher__line_begin(pool, &walk);
-    while (count-- > 0 && usher__line_next(pool, &walk, &row, &word, &ticket)) {
+    while (count > 0 && usher__line_next(pool, &walk, &row, &word, &ticket)) {
         uint32_t watch = atomic_load(&pool->rows[row].watch);
         if ((watch & FORMAT_WAITS) && !(watch & FORMAT_LOOKS)) {
             (void)os_wake(&pool->rows[row].word, pool->shared);
         }
+        count -= (watch & FORMAT_WAITS) != 0; /* otherwise it is about to sleep, or it is dead */
     }
 }
 
