@@ -33,37 +33,46 @@
 #include "core/steps.h"
 #include "core/words.h"
 
-/* Guards that a mutant drops, one bit each, to show what each is for; only in exploring builds. */
+/* Guards, one of which a mutant drops to show what it is for; only in exploring builds. */
 enum core_guard {
-    CORE_GUARD_TAKE_I_STILL = 1 << 0,      /* I still i, before the line is recorded */
-    CORE_GUARD_TAKE_TAG = 1 << 2,          /* the author's row has I's tag */
-    CORE_GUARD_V_STILL = 1 << 3,           /* V still v, before finish_release acts on a row */
-    CORE_GUARD_AUTHOR_V_STILL = 1 << 4,    /* V still v, before the author's row is set free */
-    CORE_GUARD_AUTHOR_TAG = 1 << 5,        /* the author's row has V's tag */
-    CORE_GUARD_LINE_TAG = 1 << 6,          /* the waiter's row has the line's tag */
-    CORE_GUARD_SERVED = 1 << 7,            /* SERVED is marked */
-    CORE_GUARD_SKIPPED = 1 << 8,           /* a hole is passed over */
-    CORE_GUARD_LAP = 1 << 9,               /* a place of another lap is not this place */
-    CORE_GUARD_REAP_FINISH_TAKE = 1 << 10, /* the reaper finishes I before it frees a waiting row */
-    CORE_GUARD_SEAT_CYCLE = 1 << 11,       /* a reaper frees only seats of the dead cycle */
-    CORE_GUARD_FRESH_TAG = 1 << 12,        /* no cycle starts with a tag that I or V still names */
-    CORE_GUARD_FINISH_I = 1 << 13,         /* nobody publishes over I before it is finished */
-    CORE_GUARD_FINISH_V = 1 << 14,         /* nobody publishes over V before it is finished */
-    CORE_GUARD_ADOPT_HOLE = 1 << 15,       /* only a hole is adopted */
-    CORE_GUARD_ADOPT_VALID = 1 << 16,      /* only a place beyond VALID is adopted */
-    CORE_GUARD_SLIDE_LIVE = 1 << 17,       /* only a hole or a copy is slid over */
-    CORE_GUARD_LEAVING_STILL = 1 << 18,    /* publish only for a row that is still leaving */
-    CORE_GUARD_NAMED = 1 << 19,            /* V that names us already is our publication */
-    CORE_GUARD_REAP_CYCLE = 1 << 21,       /* a row that has gone on is not reaped */
-    CORE_GUARD_HOLE_GRANTED = 1 << 22,     /* a place granted but not yet marked is no hole */
-    CORE_GUARD_DECIDED_STILL = 1 << 23,    /* the row still waits, before it gets the next place */
-    CORE_GUARD_SAME_AUTHOR = 1 << 24,      /* an I that moved on for the same guest is followed */
-    CORE_GUARD_SKIP_DECIDED = 1 << 20,     /* an adopted place passed over meanwhile is replaced */
-    CORE_GUARD_ENTER_VALID = 1 << 25,      /* only a ticket that is valid already is entered with */
-    CORE_GUARD_OWN_TICKET = 1 << 26,  /* only V's delivery to the leaver itself needs no look */
-    CORE_GUARD_ABSORB = 1 << 27,      /* a free ticket that is owed is taken for nobody */
-    CORE_GUARD_STALE_PLACE = 1 << 28, /* a place of 2^20 tickets ago is cleared first */
-    CORE_GUARD_STALE_STILL = 1 << 29, /* I still i, before a place is found to be so old */
+    CORE_GUARD_TAKE_I_STILL = 1, /* I still i, before the line is recorded */
+    CORE_GUARD_TAKE_TAG,         /* the author's row has I's tag */
+    CORE_GUARD_ENTERING_I_STILL, /* I still i, before a row that enters is granted */
+    CORE_GUARD_V_STILL,          /* V still v, before finish_release acts on a row */
+    CORE_GUARD_AUTHOR_V_STILL,   /* V still v, before the author's row is set free */
+    CORE_GUARD_AUTHOR_TAG,       /* the author's row has V's tag */
+    CORE_GUARD_LINE_TAG,         /* the waiter's row has the line's tag */
+    CORE_GUARD_SERVED,           /* SERVED is marked */
+    CORE_GUARD_SKIPPED,          /* a hole is passed over */
+    CORE_GUARD_LAP,              /* a place of another lap is not this place */
+    CORE_GUARD_REAP_FINISH_TAKE, /* the reaper finishes I before it frees a waiting row */
+    CORE_GUARD_SEAT_CYCLE,       /* a reaper frees only seats of the dead cycle */
+    CORE_GUARD_FRESH_TAG,        /* no cycle starts with a tag that I or V still names */
+    CORE_GUARD_FINISH_I,         /* nobody publishes over I before it is finished */
+    CORE_GUARD_FINISH_V,         /* nobody publishes over V before it is finished */
+    CORE_GUARD_ADOPT_HOLE,       /* only a hole is adopted */
+    CORE_GUARD_ADOPT_VALID,      /* only a place beyond VALID is adopted */
+    CORE_GUARD_SLIDE_LIVE,       /* only a hole or a copy is slid over */
+    CORE_GUARD_LEAVING_STILL,    /* publish only for a row that is still leaving */
+    CORE_GUARD_NAMED,            /* V that names us already is our publication */
+    CORE_GUARD_REAP_CYCLE,       /* a row that has gone on is not reaped */
+    CORE_GUARD_HOLE_GRANTED,     /* a place granted but not yet marked is no hole */
+    CORE_GUARD_DECIDED_STILL,    /* the row still waits, before it gets the next place */
+    CORE_GUARD_SAME_AUTHOR,      /* an I that moved on for the same guest is followed */
+    CORE_GUARD_SKIP_DECIDED,     /* an adopted place passed over meanwhile is replaced */
+    CORE_GUARD_ROOM,             /* no place is taken that another ticket still needs */
+    CORE_GUARD_ENTER_VALID,      /* only a ticket that is valid already is entered with */
+    CORE_GUARD_OWN_TICKET,       /* only V's delivery to the leaver itself needs no look */
+    CORE_GUARD_LEAVE_DELIVER,    /* the leaver delivers, if its ticket has been issued */
+    CORE_GUARD_ABSORB,           /* a free ticket that is owed is taken for nobody */
+    CORE_GUARD_OWED,             /* and by nobody else */
+    CORE_GUARD_STALE_PLACE,      /* a place of 2^20 tickets ago is cleared first */
+    CORE_GUARD_STALE_STILL,      /* I still i, before a place is found to be so old */
+    CORE_GUARD_COUNTED,          /* a resize that K names is not counted again */
+    CORE_GUARD_COUNT_V_STILL,    /* V still v, before a resize is counted */
+    CORE_GUARD_COUNT_TAG,        /* no resize starts with a tag that K still names */
+    CORE_GUARD_AGAIN_I,          /* I is what the guest last published, before it enters again */
+    CORE_GUARD_AGAIN_V,          /* and so is V */
 };
 
 /*
@@ -84,7 +93,7 @@ struct core {
     uint32_t at_i, at_v, at_k, at_row;
     uint32_t i_tag_mask, v_tag_mask;
     struct step_memory *memory;
-    unsigned broken; /* enum core_guard */
+    enum core_guard broken; /* 0: none */
 #endif
 };
 
@@ -184,6 +193,19 @@ struct core_enter {
     bool ok;
     uint32_t ticket;
     uint64_t i, v, word;
+};
+
+/* A guest that was the last to come and to leave: again.h. */
+struct core_again {
+    uint32_t row, seat;
+    uint64_t cycle;
+    uint64_t i, v; /* as it published them: I when it entered, V, with nothing owed, when it left */
+
+    CORE_AT
+    bool granted, seated;       /* in: as in core_enter */
+    bool ours, published, done; /* out: as in core_leave */
+    uint32_t ticket;
+    uint64_t word;
 };
 
 /* Finish I, clear the place of the next ticket, take for nobody what is owed. */

@@ -14,7 +14,8 @@
  * ticket holds it from that very moment. The row says so before I does. A crash before I is changed
  * has taken nothing; afterwards I names the row, and whoever finishes I, to publish over it or to
  * reap the row, makes it GRANTED. The row must be IDLE and ours. If no ticket is free, or one is
- * owed (a pool that has shrunk), nothing is done.
+ * owed (a pool that has shrunk), nothing is done; and if somebody else was faster, as good as nothing:
+ * the same cycle is tried again, because I has never named it.
  *
  * All is read before the first compare-and-swap, because nothing is read during one: the seat too,
  * which is then claimed in the same breath, if it is still as it was.
@@ -26,12 +27,15 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
     f->granted = f->again = f->untidy = f->seated = false;
     CORE_READ(c, f, f->i, CORE_AT_I(c));
     CORE_READ(c, f, f->v, CORE_AT_V(c));
-    f->ticket = (core_i_issue(f->i) + 1) & CORE_TICKET_MASK;
+    f->ticket = core_i_issue(f->i) + 1;
     f->ok = core_ticket_after(core_v_valid(f->v), f->ticket) >= 0 ||
             CORE_DROPS(c, CORE_GUARD_ENTER_VALID);
-    if (f->ok && (core_v_owed(f->v) != 0) != f->absorb && !CORE_DROPS(c, CORE_GUARD_ABSORB)) {
+    if (f->ok && f->absorb) {
+        f->ok = core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_ABSORB);
+    } else if (f->ok && core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_ABSORB) &&
+               !CORE_DROPS(c, CORE_GUARD_OWED)) {
         f->ok = false;
-        f->untidy = !f->absorb;
+        f->untidy = true;
     }
     if (!f->ok) {
         CORE_FORGET(f->i);
@@ -42,7 +46,8 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
     f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
     CORE_FORGET(f->v);
     CORE_READ(c, f, f->word, core__line_at(c, f->ticket));
-    f->untidy = core_line_ticket(f->word) == f->ticket && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
+    f->untidy = core_line_ticket(f->word) == (f->ticket & CORE_TICKET_MASK) &&
+                !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
     CORE_FORGET(f->word);
     /* If I names the row itself: it is IDLE, so that is done. */
     if (!f->untidy && core_i_row(f->i) != CORE_NOBODY && core_i_row(f->i) != f->row) {
@@ -51,21 +56,25 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         CORE_FORGET(f->word);
     }
     if (f->untidy) {
+        f->cycle--;
         CORE_FORGET(f->i);
         CORE_FORGET(f->ticket);
         CORE_RETURN(f);
     }
     if (!f->absorb) {
         CORE_READ(c, f, f->word, c->at_seat + f->seat);
+        CORE_KEEP(f->word, core_seat_free(f->word) ? f->word : core_seat(0, 0));
     }
-    CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
+    CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
     CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i,
-             core_i(core_i_issue(f->i) + 1, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c)));
+             core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c)));
     CORE_FORGET(f->i);
     if (!f->granted) {
         f->again = true;
         CORE_FORGET(f->word);
-        CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
+        CORE_FORGET(f->ticket);
+        f->cycle--;
+        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
     } else if (!f->absorb && core_seat_free(f->word)) {
         CORE_CAS(c, f, f->seated, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
     }
@@ -113,7 +122,8 @@ static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t r
  * look if it is the leaver's own, or not issued yet; V's author, if its row has gone on. When the new
  * V is delivered, too, the row is IDLE, whether it says so itself or a helper does.
  */
-static inline enum core_progress core_leave(struct core *c, struct core_leave *f)
+static inline __attribute__((always_inline)) enum core_progress core_leave(struct core *c,
+                                                                           struct core_leave *f)
 {
     CORE_BEGIN(f);
     f->published = f->done = false;
@@ -139,22 +149,25 @@ static inline enum core_progress core_leave(struct core *c, struct core_leave *f
     if (!f->ours) {
         CORE_RETURN(f);
     }
-    CORE_WRITE(c, f, core__row_at(c, f->row), f->r);
+    CORE_WRITE(c, f, core__own_at(c, f->row), f->r);
     if (f->plain) {
         f->word = core__next_v(c, f->v, f->row, f->r);
         CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->word);
         f->v = f->word;
     }
+    CORE_FORGET(f->plain);
+    CORE_KEEP(f->r, core_row(CORE_LEAVING, core_row_cycle(f->r), 0));
     if (!f->published) {
         CORE_FORGET(f->v);
         CORE_FORGET(f->word);
         CORE_RETURN(f);
     }
     CORE_READ(c, f, f->word, CORE_AT_I(c));
-    f->done = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
+    f->done = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0 ||
+              CORE_DROPS(c, CORE_GUARD_LEAVE_DELIVER);
     CORE_FORGET(f->word);
     if (f->done) {
-        CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, core_row_cycle(f->r), 0));
     }
     CORE_END(f);
 }

@@ -13,6 +13,13 @@ static inline uint32_t core__row_at(const struct core *c, uint32_t row)
     return CORE_AT_ROWS(c) + (row < c->rows ? row : 0) * CORE_ROW_STRIDE(c);
 }
 
+/* One's own row is not read from there. */
+static inline uint32_t core__own_at(const struct core *c, uint32_t row)
+{
+    (void)c;
+    return CORE_AT_ROWS(c) + row * CORE_ROW_STRIDE(c);
+}
+
 static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
 {
     return c->at_line + (ticket & c->line_mask);

@@ -248,6 +248,7 @@ static int provide(struct usher_pool *pool, struct guest **provided)
         pool->guests = guest;
     }
     guest->cycle = core_row_cycle(usher__row_word(pool, guest->row));
+    guest->i = guest->v = LIB_NOTHING;
     atomic_store(&guest->state, GUEST_IDLE);
     *provided = guest;
     return 0;
@@ -286,7 +287,8 @@ static int remember(struct usher_pool *pool, struct guest *guest)
         usher__mine.entries = entries;
         usher__mine.room = room;
     }
-    usher__mine.entries[usher__mine.count++] = (struct mine_entry){pool->id, guest};
+    usher__mine.last = (struct mine_entry){pool->id, guest};
+    usher__mine.entries[usher__mine.count++] = usher__mine.last;
     return 0;
 }
 
@@ -302,14 +304,12 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             core_row_state(usher__row_word(pool, (*guest)->row)) == CORE_IDLE) {
             sign_as_ours(pool, (*guest)->row);
             (*guest)->cycle = core_row_cycle(usher__row_word(pool, (*guest)->row));
+            (*guest)->i = (*guest)->v = LIB_NOTHING;
             atomic_store(&(*guest)->state, GUEST_IDLE);
             return 0;
         }
         if (state == GUEST_IDLE) {
-            struct mine_entry found =
-                usher__mine.entries[e]; /* to the front, where it is found at once */
-            usher__mine.entries[e] = usher__mine.entries[0];
-            usher__mine.entries[0] = found;
+            usher__mine.last = usher__mine.entries[e];
             return 0;
         }
     }

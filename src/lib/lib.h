@@ -27,10 +27,14 @@ enum guest_state {
 struct guest {
     struct guest *next; /* in the pool's list; never changes */
     uint32_t row;
-    uint32_t seat, ticket;  /* held, or held last */
-    uint64_t cycle;         /* the row's last */
+    uint32_t seat, ticket; /* held, or held last */
+    uint64_t cycle;        /* the row's last */
+    uint64_t i, v;         /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
     _Atomic uint32_t state; /* enum guest_state; whoever makes it IDLE or SPARE is done with it */
 };
+
+/* Neither I nor V is ever this: nobody has that many tags. */
+#define LIB_NOTHING UINT64_MAX
 
 struct usher_pool {
     struct core core;
@@ -80,6 +84,7 @@ struct mine_entry {
     struct guest *guest;
 };
 struct mine {
+    struct mine_entry last; /* the one used last */
     unsigned count, room;
     struct mine_entry *entries;
 };

@@ -2,6 +2,7 @@
  * The way through a pool: open, acquire, release, resize, close. Seats and tickets are the core's
  * (src/core); rows are guest.c's; waiting is wait.c's.
  */
+#include "core/again.h"
 #include "core/fast.h"
 #include "lib/lib.h"
 
@@ -156,18 +157,15 @@ int usher__pool_usable(const struct usher_pool *pool)
     return usable(pool);
 }
 
-/* The guest has been granted a ticket: note that, and fill in what the caller gets. */
+/* The guest has a ticket and a seat: note that, and fill in what the caller gets. */
 static inline void seated(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
                           bool inherited)
 {
-    /* Tickets are kept with few bits; I has more of them, and is not far ahead. */
-    uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
-    seat->number = guest->seat;
-    seat->flags = inherited ? USHER_INHERITED : 0;
-    seat->ticket = issue - (uint32_t)core_ticket_after(issue, guest->ticket);
-    seat->cycle = guest->cycle;
-    seat->guest = guest->row;
-    seat->reserved = 0;
+    *seat = (struct usher_seat){.number = guest->seat,
+                                .flags = inherited ? USHER_INHERITED : 0,
+                                .ticket = guest->ticket,
+                                .cycle = guest->cycle,
+                                .guest = guest->row};
     atomic_store_explicit(&guest->state, GUEST_HELD, memory_order_relaxed);
     if (pool->flags & USHER_TIMES) {
         atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
@@ -203,23 +201,31 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     f.row = guest->row;
     f.cycle = guest->cycle;
     f.absorb = false;
-    f.seat = guest->seat < usher__seats(pool) ? guest->seat : 0;
+    /* a seat that it had before, unless the pool has shrunk below it */
+    f.seat = guest->seat;
+    if (f.seat >= core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)]))) {
+        f.seat = 0;
+    }
     (void)core_enter(&pool->core, &f);
     guest->cycle = f.cycle;
     if (!f.granted) {
         return f.again || f.untidy ? -EBUSY : -EAGAIN;
     }
     guest->ticket = f.ticket;
+    guest->i = core_i(f.ticket, guest->row, (uint32_t)f.cycle & CORE_I_TAGS(&pool->core));
     if (!f.seated) {
         return -EXFULL;
     }
-    guest->seat = f.seat;
+    if (guest->seat != f.seat) {
+        guest->seat = f.seat;
+    }
     seated(pool, guest, seat, (f.word & CORE_SEAT_DIED) != 0);
     return 0;
 }
 
 /* A granted guest without a seat. */
-static int sit(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat)
+static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *guest,
+                                         struct usher_seat *seat)
 {
     bool inherited = false;
     int error = claim(pool, guest, &inherited);
@@ -253,6 +259,7 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
 {
     struct core_take take = {.row = guest->row, .cycle = guest->cycle};
     int error = 0;
+    guest->i = LIB_NOTHING;
     for (unsigned tries = 0; tries == 0 || take.full; tries++) {
         if (tries == 100) {
             return -EUSERS; /* as many wait as there are places */
@@ -277,7 +284,9 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
         atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
         take.ticket = core_row_ticket(usher__row_word(pool, guest->row));
     }
-    guest->ticket = take.ticket;
+    /* The row keeps few bits of a ticket; I has more of them, and is not far ahead. */
+    uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+    guest->ticket = issue - (uint32_t)core_ticket_after(issue, take.ticket);
     return sit(pool, guest, seat);
 }
 
@@ -295,7 +304,19 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
     return error;
 }
 
-static int first_acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
+/* The guest was not the last to come and go. */
+static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, struct guest *guest,
+                                                   struct usher_seat *seat, int64_t deadline_ns)
+{
+    int error = enter(pool, guest, seat);
+    if (error == -EXFULL) {
+        return sit(pool, guest, seat);
+    }
+    return error == 0 ? 0 : acquire_slowly(pool, guest, seat, deadline_ns);
+}
+
+static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, struct usher_seat *seat,
+                                                   int64_t deadline_ns)
 {
     struct guest *guest;
     int error = usher__guest_get(pool, &guest);
@@ -310,17 +331,29 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
     if (error != 0) {
         return error;
     }
-    if (usher__mine.count == 0 || usher__mine.entries[0].pool_id != pool->id ||
-        atomic_load_explicit(&usher__mine.entries[0].guest->state, memory_order_acquire) !=
-            GUEST_IDLE) {
+    struct guest *guest = usher__mine.last.guest;
+    if (usher__mine.last.pool_id != pool->id ||
+        atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_IDLE) {
         return first_acquire(pool, seat, deadline_ns);
     }
-    struct guest *guest = usher__mine.entries[0].guest;
-    error = enter(pool, guest, seat);
-    if (error == -EXFULL) {
+    struct core_again f;
+    f.row = guest->row;
+    f.seat = guest->seat;
+    f.cycle = guest->cycle;
+    f.i = guest->i;
+    f.v = guest->v;
+    (void)core_enter_again(&pool->core, &f);
+    guest->cycle = f.cycle;
+    if (!f.granted) {
+        return acquire_after(pool, guest, seat, deadline_ns);
+    }
+    guest->i = f.i;
+    guest->ticket = f.ticket;
+    if (!f.seated) {
         return sit(pool, guest, seat);
     }
-    return error == 0 ? 0 : acquire_slowly(pool, guest, seat, deadline_ns);
+    seated(pool, guest, seat, (f.word & CORE_SEAT_DIED) != 0);
+    return 0;
 }
 
 int usher_acquire(struct usher_pool *pool, struct usher_seat *seat)
@@ -350,26 +383,73 @@ int usher_try_acquire(struct usher_pool *pool, struct usher_seat *seat)
     return acquire(pool, seat, INT64_MIN);
 }
 
-int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cycle)
+/* Its seat is free, its row is LEAVING, and V may have been published. */
+static __attribute__((noinline)) void leave_slowly(struct usher_pool *pool, struct guest *guest,
+                                                   bool published, uint64_t v)
 {
-    struct core_leave_slowly f;
-    f.leave.row = guest->row;
-    f.leave.r = core_row(CORE_LEAVING, cycle, guest->ticket);
-    f.leave.seat = guest->seat;
-    (void)core_leave(&pool->core, &f.leave);
-    if (!f.leave.ours) {
-        return -EPERM;
-    }
-    if (!f.leave.done) {
-        struct core_leave_slowly slow = {.leave = f.leave};
-        (void)core_leave_slowly(&pool->core, &slow);
-        usher__pool_settle(pool);
-    }
+    struct core_leave_slowly slow = {.leave = {.row = guest->row, .published = published, .v = v}};
+    slow.leave.r = core_row(CORE_LEAVING, guest->cycle, guest->ticket);
+    guest->v = LIB_NOTHING;
+    (void)core_leave_slowly(&pool->core, &slow);
+    usher__pool_settle(pool);
+}
+
+static inline void left(struct usher_pool *pool, struct guest *guest)
+{
     struct format_row *row = &pool->rows[guest->row];
     uint64_t served = atomic_load_explicit(&row->served, memory_order_relaxed);
     atomic_store_explicit(&row->served, served + 1, memory_order_relaxed);
     atomic_store_explicit(&guest->state, GUEST_IDLE, memory_order_release);
+}
+
+/* For a guest that was not the last to leave. */
+static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest *guest)
+{
+    struct core_leave f;
+    f.row = guest->row;
+    f.r = core_row(CORE_LEAVING, guest->cycle, guest->ticket);
+    f.seat = guest->seat;
+    (void)core_leave(&pool->core, &f);
+    if (!f.ours) {
+        return -EPERM;
+    }
+    if (!f.done) {
+        leave_slowly(pool, guest, f.published, f.v);
+    } else {
+        guest->v = core_v_owed(f.v) == 0 ? f.v : LIB_NOTHING;
+    }
+    left(pool, guest);
     return 0;
+}
+
+static inline __attribute__((always_inline)) int leave_again(struct usher_pool *pool,
+                                                             struct guest *guest)
+{
+    struct core_again f;
+    if (guest->v == LIB_NOTHING) {
+        return leave(pool, guest);
+    }
+    f.row = guest->row;
+    f.seat = guest->seat;
+    f.cycle = guest->cycle;
+    f.ticket = guest->ticket;
+    f.v = guest->v;
+    (void)core_leave_again(&pool->core, &f);
+    if (!f.ours) {
+        return -EPERM;
+    }
+    if (!f.done) {
+        leave_slowly(pool, guest, f.published, f.v);
+    } else {
+        guest->v = f.v;
+    }
+    left(pool, guest);
+    return 0;
+}
+
+int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cycle)
+{
+    return guest->cycle == cycle ? leave_again(pool, guest) : -EPERM;
 }
 
 int usher_release(struct usher_pool *pool, struct usher_seat *seat)
@@ -378,9 +458,8 @@ int usher_release(struct usher_pool *pool, struct usher_seat *seat)
     if (pool->generation != *usher__generation) {
         return -ESTALE;
     }
-    if (usher__mine.count > 0 && usher__mine.entries[0].pool_id == pool->id &&
-        usher__mine.entries[0].guest->row == seat->guest) {
-        guest = usher__mine.entries[0].guest;
+    if (usher__mine.last.pool_id == pool->id && usher__mine.last.guest->row == seat->guest) {
+        guest = usher__mine.last.guest;
     } else {
         guest = usher__guest_with(pool, seat->guest);
     }
@@ -388,7 +467,7 @@ int usher_release(struct usher_pool *pool, struct usher_seat *seat)
         guest->cycle != seat->cycle || guest->seat != seat->number) {
         return -EPERM;
     }
-    return usher__pool_leave(pool, guest, seat->cycle);
+    return leave_again(pool, guest);
 }
 
 int usher_resize(struct usher_pool *pool, uint32_t seats)
