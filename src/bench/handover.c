@@ -1,6 +1,7 @@
 /*
- * One seat, two processes that want it all the time: each hand-over wakes a sleeper. Against a bare
- * FIFO ticket semaphore that sleeps on a futex, and against two processes that only wake each other.
+ * One seat, two processes, and it goes back and forth between them: whoever has it gives it back only
+ * when the other wants it, so that each turn is a hand-over to one that waits. Against two processes
+ * that only wake each other by a futex, a bare FIFO ticket semaphore, and SysV semaphores.
  */
 #include "bench/bench.h"
 
@@ -8,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/sem.h>
@@ -15,212 +17,160 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { TURNS = 2000 };
+
 struct shared {
+    _Atomic uint32_t wants[2];
     _Atomic uint32_t ball;            /* ping-pong: whose turn */
     _Atomic uint32_t issued, serving; /* the bare ticket semaphore */
-    _Atomic uint32_t ready;           /* the other is at it */
 };
 
 static struct shared *shared;
-static pid_t child;
+static struct usher_pool *pool;
+static struct usher_seat seat;
+static uint32_t me, ticket;
+static int set = -1;
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t while_)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAIT, while_, NULL, NULL, 0);
 }
 
-static void futex_wake(_Atomic uint32_t *word, int count)
+static void futex_wake(_Atomic uint32_t *word)
 {
-    (void)syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static int share(void (*other)(void))
-{
-    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) {
-        return -1;
-    }
-    child = fork();
-    if (child == 0) {
-        other();
-        _exit(0);
-    }
-    while (child > 0 && atomic_load(&shared->ready) == 0) {
-        (void)sched_yield();
-    }
-    return child < 0 ? -1 : 0;
-}
-
-static void ready(void)
-{
-    atomic_store(&shared->ready, 1);
-}
-
-static void part(void)
-{
-    (void)kill(child, SIGKILL);
-    (void)waitpid(child, NULL, 0);
-    (void)munmap(shared, 4096);
-}
-
-static void pass_ball(uint32_t me)
+static void ball_get(void)
 {
     while (atomic_load(&shared->ball) != me) {
         futex_wait(&shared->ball, 1 - me);
     }
+}
+
+static void ball_pass(void)
+{
     atomic_store(&shared->ball, 1 - me);
-    futex_wake(&shared->ball, 1);
+    futex_wake(&shared->ball);
 }
 
-static void pong(void)
+static void ticket_get(void)
 {
-    ready();
-    for (;;) {
-        pass_ball(1);
-    }
-}
-
-static int ping_open(void)
-{
-    return share(pong);
-}
-
-static void ping_run(uint64_t times)
-{
-    while (times-- > 0) {
-        pass_ball(0);
-    }
-}
-
-static void ticket_once(void)
-{
-    uint32_t mine = atomic_fetch_add(&shared->issued, 1);
-    for (uint32_t now = atomic_load(&shared->serving); now != mine;
+    ticket = atomic_fetch_add(&shared->issued, 1);
+    for (uint32_t now = atomic_load(&shared->serving); now != ticket;
          now = atomic_load(&shared->serving)) {
         futex_wait(&shared->serving, now);
     }
+}
+
+static void ticket_pass(void)
+{
     atomic_fetch_add(&shared->serving, 1);
-    if (atomic_load(&shared->issued) != mine + 1) {
-        futex_wake(&shared->serving, 1);
+    if (atomic_load(&shared->issued) != ticket + 1) {
+        futex_wake(&shared->serving);
     }
 }
 
-static void ticket_other(void)
+static void sysv_get(void)
 {
-    ready();
-    for (;;) {
-        ticket_once();
+    struct sembuf wait = {0, -1, SEM_UNDO};
+    (void)semop(set, &wait, 1);
+}
+
+static void sysv_pass(void)
+{
+    struct sembuf post = {0, 1, SEM_UNDO};
+    (void)semop(set, &post, 1);
+}
+
+static void pool_get(void)
+{
+    (void)usher_acquire(pool, &seat);
+}
+
+static void pool_pass(void)
+{
+    (void)usher_release(pool, &seat);
+}
+
+static const struct peer {
+    const char *name;
+    void (*get)(void);
+    void (*pass)(void);
+} peers[] = {
+    {"futex ping-pong", ball_get, ball_pass},
+    {"bare FIFO ticket semaphore", ticket_get, ticket_pass},
+    {"SysV semop, SEM_UNDO", sysv_get, sysv_pass},
+    {"usher pool", pool_get, pool_pass},
+};
+
+enum { PEERS = sizeof peers / sizeof peers[0] };
+
+static void take_turns(const struct peer *peer, unsigned turns)
+{
+    for (unsigned turn = 0; turn < turns; turn++) {
+        atomic_store(&shared->wants[me], 1);
+        peer->get();
+        atomic_store(&shared->wants[me], 0);
+        while (atomic_load(&shared->wants[1 - me]) == 0 && turn + 1 < turns) {
+            (void)sched_yield();
+        }
+        peer->pass();
     }
+    atomic_store(&shared->wants[me], 1); /* for the other's last turn */
 }
 
-static int ticket_open(void)
-{
-    return share(ticket_other);
-}
-
-static void ticket_run(uint64_t times)
-{
-    while (times-- > 0) {
-        ticket_once();
-    }
-}
-
-static struct usher_pool *pool;
-
-static void pool_cycle(uint64_t times)
-{
-    struct usher_seat seat;
-    while (times-- > 0) {
-        (void)usher_acquire(pool, &seat);
-        (void)usher_release(pool, &seat);
-    }
-}
-
-static int pool_attach(void)
+static bool attach(void)
 {
     struct usher_options options = {.seats = 1};
-    return usher_open(&pool, bench_pool(), &options);
+    return usher_open(&pool, bench_pool(), &options) == 0;
 }
 
-static void pool_other(void)
+/* ns for a turn of two processes that take turns. */
+static double measure(const struct peer *peer)
 {
-    if (pool_attach() == 0) {
-        ready();
-        pool_cycle(UINT64_MAX);
+    *shared = (struct shared){.ball = 0};
+    (void)semctl(set, 0, SETVAL, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        me = 1;
+        if (attach()) {
+            take_turns(peer, TURNS);
+        }
+        _exit(0);
     }
-}
-
-static int pool_open(void)
-{
-    return share(pool_other) == 0 ? pool_attach() : -1;
-}
-
-static void pool_close(void)
-{
-    part();
+    me = 0;
+    if (child < 0 || !attach()) {
+        return 0;
+    }
+    double begin = bench_now_ns();
+    take_turns(peer, TURNS);
+    double took = (bench_now_ns() - begin) / (2.0 * TURNS);
+    (void)waitpid(child, NULL, 0);
     usher_close(pool);
-    (void)usher_remove(bench_pool());
+    return took;
 }
 
-static int set = -1;
-
-static void sysv_run(uint64_t times)
-{
-    while (times-- > 0) {
-        struct sembuf wait = {0, -1, SEM_UNDO};
-        struct sembuf post = {0, 1, SEM_UNDO};
-        (void)semop(set, &wait, 1);
-        (void)semop(set, &post, 1);
-    }
-}
-
-static void sysv_other(void)
-{
-    ready();
-    sysv_run(UINT64_MAX);
-}
-
-static int sysv_open(void)
-{
-    set = semget(IPC_PRIVATE, 1, 0600);
-    return set < 0 || semctl(set, 0, SETVAL, 1) != 0 ? -1 : share(sysv_other);
-}
-
-static void sysv_close(void)
-{
-    part();
-    (void)semctl(set, 0, IPC_RMID);
-}
-
-/* The peers' other processes run all the time, so each workload is measured by itself. */
 void bench_handover(void)
 {
-    static const struct bench_peer peers[] = {
-        {"futex ping-pong", ping_open, ping_run, part},
-        {"bare FIFO ticket semaphore", ticket_open, ticket_run, part},
-        {"SysV semop, SEM_UNDO", sysv_open, sysv_run, sysv_close},
-        {"usher pool", pool_open, pool_cycle, pool_close},
-    };
-    double took[4][BENCH_ROUNDS];
+    double took[PEERS][BENCH_ROUNDS];
     double row[BENCH_ROUNDS];
     double ratios[BENCH_ROUNDS];
-    const uint64_t times = 5000;
-    (void)printf("\none seat, two processes, k = 1, %d rounds of %d\n\n  %-34s %10s %12s\n",
-                 BENCH_ROUNDS, (int)times, "", "ns a turn", "ratio");
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    set = semget(IPC_PRIVATE, 1, 0600);
+    if (shared == MAP_FAILED || set < 0) {
+        perror("usher-bench: handover");
+        return;
+    }
+    (void)printf("\none seat back and forth between two processes, %d rounds of %d turns each\n\n"
+                 "  %-34s %10s %12s\n",
+                 BENCH_ROUNDS, TURNS, "", "ns a turn", "ratio");
     for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-        for (unsigned p = 0; p < 4; p++) {
-            if (peers[p].open() != 0) {
-                took[p][round] = 0;
-                continue;
-            }
-            peers[p].run(times / 10);
-            double begin = bench_now_ns();
-            peers[p].run(times);
-            took[p][round] = (bench_now_ns() - begin) / (double)times;
-            peers[p].close();
+        for (unsigned p = 0; p < PEERS; p++) {
+            took[p][round] = measure(&peers[p]);
         }
     }
-    for (unsigned p = 0; p < 4; p++) {
+    for (unsigned p = 0; p < PEERS; p++) {
         for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
             row[round] = took[p][round];
             ratios[round] = took[p][round] / took[0][round];
@@ -229,4 +179,7 @@ void bench_handover(void)
                      bench_median(ratios, BENCH_ROUNDS));
     }
     (void)fflush(stdout);
+    (void)semctl(set, 0, IPC_RMID);
+    (void)munmap(shared, 4096);
+    (void)usher_remove(bench_pool());
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 enum {
+    LOOK_SOON_NS = 2 * 1000 * 1000, /* most seats come back before there is any need to look */
     LOOK_FIRST_NS = 60 * 1000 * 1000,
     LOOK_SECOND_NS = 80 * 1000 * 1000,
     LOOK_EACH_NS = 250 * 1000 * 1000 /* times the number of waiters, for the others */
@@ -132,7 +133,7 @@ static int give_up(struct usher_pool *pool, struct guest *guest, int why)
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns)
 {
     struct format_row *row = &pool->rows[guest->row];
-    int64_t look = 0; /* when to look next; at once, if it comes to the front of the line */
+    int64_t look = 0; /* when to look next: soon, if it comes to the front of the line */
     int error = 0;
     for (;;) {
         uint32_t waiters;
@@ -148,11 +149,13 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         }
         unsigned place = position(pool, guest->row, &waiters);
         int64_t next = until(place, waiters, guest->row, now);
-        if (look <= now && (look != 0 || place <= 2)) {
+        if (look == 0) {
+            look = place <= 2 ? now + LOOK_SOON_NS : next;
+        } else if (look <= now) {
             usher__wait_look(pool);
             usher__wait_arm(pool, 2);
             look = next;
-        } else if (look > next || look == 0) {
+        } else if (look > next) {
             look = next;
         }
         uint32_t mark = atomic_load(&row->watch) & FORMAT_REAPED;
