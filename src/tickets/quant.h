@@ -22,17 +22,44 @@
 
 enum { QUANT_MAX_K = 15 }; /* so that a row fits 32 bits with room to shift */
 
-/* binom(n, r) for the sizes used here: n <= 32. */
+/* Columns of Pascal's triangle, each from the one before; 0 where r > n, and every / is exact. */
+#define QUANT__1(n) ((uint64_t)(n))
+#define QUANT__2(n) (QUANT__1(n) * ((n)-1) / 2)
+#define QUANT__3(n) (QUANT__2(n) * ((n)-2) / 3)
+#define QUANT__4(n) (QUANT__3(n) * ((n)-3) / 4)
+#define QUANT__5(n) (QUANT__4(n) * ((n)-4) / 5)
+#define QUANT__6(n) (QUANT__5(n) * ((n)-5) / 6)
+#define QUANT__7(n) (QUANT__6(n) * ((n)-6) / 7)
+#define QUANT__8(n) (QUANT__7(n) * ((n)-7) / 8)
+#define QUANT__9(n) (QUANT__8(n) * ((n)-8) / 9)
+#define QUANT__10(n) (QUANT__9(n) * ((n)-9) / 10)
+#define QUANT__11(n) (QUANT__10(n) * ((n)-10) / 11)
+#define QUANT__12(n) (QUANT__11(n) * ((n)-11) / 12)
+#define QUANT__13(n) (QUANT__12(n) * ((n)-12) / 13)
+#define QUANT__14(n) (QUANT__13(n) * ((n)-13) / 14)
+#define QUANT__15(n) (QUANT__14(n) * ((n)-14) / 15)
+#define QUANT__ROW(n)                                                                              \
+    {                                                                                              \
+        1, (uint32_t)QUANT__1(n), (uint32_t)QUANT__2(n), (uint32_t)QUANT__3(n),                    \
+            (uint32_t)QUANT__4(n), (uint32_t)QUANT__5(n), (uint32_t)QUANT__6(n),                   \
+            (uint32_t)QUANT__7(n), (uint32_t)QUANT__8(n), (uint32_t)QUANT__9(n),                   \
+            (uint32_t)QUANT__10(n), (uint32_t)QUANT__11(n), (uint32_t)QUANT__12(n),                \
+            (uint32_t)QUANT__13(n), (uint32_t)QUANT__14(n), (uint32_t)QUANT__15(n)                 \
+    }
+
+/* binom(n, r) for n < 32 and r <= QUANT_MAX_K: looked up, as rank and unrank ask for dozens. */
 static inline uint32_t quant_binom(unsigned n, unsigned r)
 {
-    uint64_t product = 1;
-    if (r > n) {
-        return 0;
-    }
-    for (unsigned i = 1; i <= r; i++) {
-        product = product * (n - r + i) / i;
-    }
-    return (uint32_t)product;
+    static const uint32_t triangle[32][QUANT_MAX_K + 1] = {
+        QUANT__ROW(0U),  QUANT__ROW(1U),  QUANT__ROW(2U),  QUANT__ROW(3U),  QUANT__ROW(4U),
+        QUANT__ROW(5U),  QUANT__ROW(6U),  QUANT__ROW(7U),  QUANT__ROW(8U),  QUANT__ROW(9U),
+        QUANT__ROW(10U), QUANT__ROW(11U), QUANT__ROW(12U), QUANT__ROW(13U), QUANT__ROW(14U),
+        QUANT__ROW(15U), QUANT__ROW(16U), QUANT__ROW(17U), QUANT__ROW(18U), QUANT__ROW(19U),
+        QUANT__ROW(20U), QUANT__ROW(21U), QUANT__ROW(22U), QUANT__ROW(23U), QUANT__ROW(24U),
+        QUANT__ROW(25U), QUANT__ROW(26U), QUANT__ROW(27U), QUANT__ROW(28U), QUANT__ROW(29U),
+        QUANT__ROW(30U), QUANT__ROW(31U),
+    };
+    return n < 32 && r <= QUANT_MAX_K ? triangle[n][r] : 0;
 }
 
 /* How many rows there are: binom(2k, k). */
@@ -60,16 +87,12 @@ static inline uint32_t quant_unrank(unsigned k, uint32_t rank)
 {
     uint32_t row = 0;
     unsigned stars = k;
-    /* below = binom(bit, stars): the rows whose highest remaining star lies below `bit`. */
-    uint32_t below = quant_binom(2 * k - 1, stars);
     for (unsigned bit = 2 * k; bit-- > 0 && stars > 0;) {
+        uint32_t below = quant_binom(bit, stars); /* rows whose highest star left lies lower */
         if (rank >= below) {
             row |= 1U << bit;
             rank -= below;
-            below = bit == 0 ? 0 : (uint32_t)((uint64_t)below * stars / bit);
             stars--;
-        } else {
-            below = bit == 0 ? 0 : (uint32_t)((uint64_t)below * (bit - stars) / bit);
         }
     }
     return row;
