@@ -25,18 +25,22 @@ static int run(const struct lab_options *options)
         json_t *array = json_array();
         add(array, papers_all, false);
         add(array, core, false);
+        add(array, model_gates, false);
         if (options->all) {
             add(array, papers_mutants, true);
             add(array, model_pool_mutants, true);
+            add(array, model_gate_mutants, true);
         }
         return lab_print_json(array);
     }
     show(papers_all, width);
     show(core, width);
+    show(model_gates, width);
     if (options->all) {
         (void)printf("\nBroken on purpose, each to be found out by the checker:\n");
         show(papers_mutants, width);
         show(model_pool_mutants, width);
+        show(model_gate_mutants, width);
     }
     (void)printf("\n1979, 1989: papers by Fischer, Lynch, Burns and Borodin; see man usher-lab.\n");
     return LAB_OK;

@@ -5,6 +5,7 @@
 #define USHER_LAB_H
 
 #include "check/property.h"
+#include "model/gate.h"
 #include "model/pool.h"
 #include "papers/papers.h"
 

@@ -203,9 +203,13 @@ int lab_parse(const struct lab_command *command, int argc, char **argv, struct l
 
 const struct step_machine *lab_find(const char *name)
 {
-    for (const struct step_machine *const *m = model_pool_mutants; *m != NULL; m++) {
-        if (strcmp((*m)->name, name) == 0) {
-            return *m;
+    static const struct step_machine *const *const lists[] = {model_pool_mutants, model_gates,
+                                                              model_gate_mutants};
+    for (unsigned list = 0; list < sizeof lists / sizeof lists[0]; list++) {
+        for (const struct step_machine *const *m = lists[list]; *m != NULL; m++) {
+            if (strcmp((*m)->name, name) == 0) {
+                return *m;
+            }
         }
     }
     return strcmp(name, model_pool.name) == 0 ? &model_pool : papers_find(name);

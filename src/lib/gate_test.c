@@ -1,0 +1,170 @@
+/*
+ * The gate's calls on real threads and forked processes: at most k inside, in the order of their
+ * tickets, everybody woken; signals, misuse, sizes.
+ *
+ * Built twice: as it ships, and with GATE_LOOK_AGAIN_MS of a day, where a wake that is lost is a
+ * test that does not end.
+ */
+#include "gate_world.h"
+
+static const struct {
+    uint32_t guests, seats;
+} sizes[] = {{12, 1}, {12, 2}, {12, 4}, {20, 13}};
+
+static void threads_enter_in_order_and_never_more_than_k(void)
+{
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        prepare(sizes[i].guests, sizes[i].seats, 1000, false);
+        visit_with_threads(sizes[i].guests);
+        prepare(sizes[i].guests, sizes[i].seats, 1000, true);
+        visit_with_threads(sizes[i].guests);
+    }
+}
+
+static void processes_enter_in_order_and_never_more_than_k(void)
+{
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        prepare(sizes[i].guests, sizes[i].seats, 1000, false);
+        visit_with_processes(sizes[i].guests);
+        prepare(sizes[i].guests, sizes[i].seats, 1000, true);
+        visit_with_processes(sizes[i].guests);
+    }
+}
+
+static void two_hand_over_to_each_other(void)
+{
+    prepare(2, 1, 20000, false);
+    visit_with_threads(2);
+    prepare(2, 1, 20000, true); /* blocks of two tickets */
+    visit_with_processes(2);
+}
+
+static void those_who_share_a_bit_are_all_woken(void)
+{
+    prepare(80, 1, 50, false);
+    visit_with_threads(80);
+    prepare(80, 2, 50, true);
+    visit_with_threads(80);
+}
+
+static void take_note(int signal)
+{
+    (void)signal;
+}
+
+static void signals_do_not_end_a_wait(void)
+{
+    struct sigaction action = {.sa_handler = take_note}; /* without SA_RESTART */
+    struct usher_pass pass;
+    pthread_t waiter;
+    prepare(2, 1, 1, false);
+    EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+    EXPECT_EQ(usher_gate_enter(&world->gate, &pass), 0);
+    atomic_store(&world->inside, 1);
+    EXPECT_EQ(pthread_create(&waiter, NULL, visit_as_thread, NULL), 0);
+    until_issued(2);
+    for (unsigned i = 0; i < 200; i++) {
+        EXPECT_EQ(pthread_kill(waiter, SIGUSR1), 0);
+        (void)sched_yield();
+    }
+    EXPECT_EQ(atomic_load(&world->entered), 0);
+    world->plain = 1; /* ours */
+    atomic_store(&world->leaving, 1);
+    atomic_store(&world->inside, 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
+    EXPECT_EQ(pthread_join(waiter, NULL), 0);
+    EXPECT_EQ(atomic_load(&world->entered), 1);
+}
+
+static void try_is_let_in_at_once_or_not_at_all(void)
+{
+    struct usher_pass passes[3];
+    prepare(4, 2, 1, false);
+    EXPECT_EQ(usher_gate_try(&world->gate, &passes[0]), 0);
+    EXPECT_EQ(usher_gate_try(&world->gate, &passes[1]), 0);
+    uint64_t full = gate_word();
+    EXPECT_EQ(usher_gate_try(&world->gate, &passes[2]), -EAGAIN);
+    EXPECT_EQ(gate_word(), full);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &passes[0]), 0);
+    EXPECT_EQ(usher_gate_try(&world->gate, &passes[2]), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &passes[2]), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &passes[1]), 0);
+}
+
+static void a_pass_is_good_for_one_leaving(void)
+{
+    struct usher_pass pass = {0};
+    prepare(4, 2, 1, false);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &pass), -EPERM);
+    EXPECT_EQ(usher_gate_enter(&world->gate, &pass), 0);
+    struct usher_pass copy = pass;
+    EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &pass), -EPERM);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &copy), -EPERM); /* nobody is inside */
+    copy.ticket = UINT32_MAX;
+    EXPECT_EQ(usher_gate_enter(&world->gate, &pass), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &copy), -EPERM);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
+}
+
+static void what_is_no_gate_is_refused_and_left_alone(void)
+{
+    static const uint64_t words[] = {0, 1, UINT64_MAX, 0x8000000000000000, 0x00800000deadbeef};
+    struct usher_pass pass = {1U << 31};
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct usher_gate gate = {words[i]};
+        EXPECT_EQ(usher_gate_enter(&gate, &pass), -EINVAL);
+        EXPECT_EQ(usher_gate_try(&gate, &pass), -EINVAL);
+        EXPECT_EQ(usher_gate_leave(&gate, &pass), -EINVAL);
+        EXPECT_EQ(gate.word, words[i]);
+    }
+}
+
+static void a_gate_takes_these_sizes_and_no_others(void)
+{
+    static const uint32_t most[] = {0,      4194304, 2097153, 2097154, 1048579, 1048580, 524293,
+                                    131078, 16391,   4104,    1033,    266,     75,      28};
+    struct usher_gate gate = {7};
+    EXPECT_EQ(usher_gate_init(&gate, 0, 1), -EINVAL);
+    EXPECT_EQ(usher_gate_init(&gate, 1, 0), -EINVAL);
+    EXPECT_EQ(usher_gate_init(&gate, 20, 14), -ERANGE);
+    for (uint32_t k = 1; k <= 13; k++) {
+        EXPECT_EQ(usher_gate_init(&gate, most[k] + 1, k), -ERANGE);
+    }
+    EXPECT_EQ(gate.word, 7);
+    for (uint32_t k = 1; k <= 13; k++) {
+        EXPECT_EQ(usher_gate_init(&gate, most[k], k), 0);
+        EXPECT_EQ(usher_gate_init(&gate, 1, k), 0);
+    }
+}
+
+static void a_guest_for_whom_there_is_no_room_is_sent_away(void)
+{
+    struct usher_pass pass;
+    prepare(28, 13, 1, false);
+    for (unsigned i = 0; i < 28; i++) { /* 13 are inside and 15 wait */
+        struct gate_step step = gate_take(world->gate.word, 0);
+        EXPECT_EQ(step.result, i < 13 ? 0 : 1);
+        world->gate.word = step.word;
+    }
+    uint64_t full = gate_word();
+    EXPECT_EQ(usher_gate_enter(&world->gate, &pass), -EUSERS);
+    EXPECT_EQ(usher_gate_try(&world->gate, &pass), -EAGAIN);
+    EXPECT_EQ(gate_word(), full);
+}
+
+int main(void)
+{
+    make_world();
+    RUN(try_is_let_in_at_once_or_not_at_all);
+    RUN(a_pass_is_good_for_one_leaving);
+    RUN(what_is_no_gate_is_refused_and_left_alone);
+    RUN(a_gate_takes_these_sizes_and_no_others);
+    RUN(a_guest_for_whom_there_is_no_room_is_sent_away);
+    RUN(processes_enter_in_order_and_never_more_than_k);
+    RUN(signals_do_not_end_a_wait);
+    RUN(two_hand_over_to_each_other);
+    RUN(threads_enter_in_order_and_never_more_than_k);
+    RUN(those_who_share_a_bit_are_all_woken);
+    return 0;
+}
