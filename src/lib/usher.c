@@ -416,7 +416,8 @@ static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest
     if (!f.done) {
         leave_slowly(pool, guest, f.published, f.v);
     } else {
-        guest->v = core_v_owed(f.v) == 0 ? f.v : LIB_NOTHING;
+        /* A seat beyond those that a shrunk pool has is not for the next time. */
+        guest->v = core_v_owed(f.v) == 0 && guest->seat < usher__seats(pool) ? f.v : LIB_NOTHING;
     }
     left(pool, guest);
     return 0;
