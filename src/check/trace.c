@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* The lines that say what may happen beside steps. */
-static const char *const limit_names[] = {"crashes", "gives-up", "grows", "shrinks",
-                                          "cycles",  "tag-bits", "line"};
+static const char *const limit_names[] = {"crashes",  "gives-up", "grows", "shrinks", "cycles",
+                                          "tag-bits", "line",     "fewer", "queue",   "stale"};
 
 enum { LIMITS = sizeof limit_names / sizeof limit_names[0] };
 
@@ -17,7 +17,8 @@ static unsigned *limit_of(struct step_limits *limits, unsigned which)
 {
     unsigned *const all[LIMITS] = {&limits->crashes, &limits->gives_up, &limits->grows,
                                    &limits->shrinks, &limits->cycles,   &limits->tag_bits,
-                                   &limits->line};
+                                   &limits->line,    &limits->fewer,    &limits->queue,
+                                   &limits->stale};
     return all[which];
 }
 

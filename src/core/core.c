@@ -42,6 +42,7 @@ static enum core_progress next_place(struct core *c, struct core_finish_take *f)
             CORE_RETURN(&f->next);
         }
     }
+    CORE_FORGET(f->r);
     f->again = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
     CORE_CAS(c, &f->next, f->ok, CORE_AT_I(c), f->i, f->again);
     if (!f->ok) {
@@ -94,19 +95,28 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
             CORE_RETURN(f);
         }
         f->i = f->again;
+        CORE_FORGET(f->again);
         CORE_FORGET(f->e);
+        CORE_FORGET(f->r);
         CORE_FORGET(f->ok);
         CORE_READ(c, f, f->r, core__row_at(c, core_i_row(f->i)));
         if (!core__waits_for_i(c, f->r, f->i)) {
             CORE_RETURN(f);
         }
         if (core_row_state(f->r) == CORE_ENTERING) {
+            if (!CORE_DROPS(c, CORE_GUARD_ENTERING_I_STILL)) {
+                CORE_READ(c, f, f->again, CORE_AT_I(c));
+                if (f->again != f->i) {
+                    CORE_RETURN(f);
+                }
+            }
             CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
                      core_row(CORE_GRANTED, core_row_cycle(f->r), core_row_ticket(f->r)));
             CORE_RETURN(f);
         }
         CORE_READ(c, f, f->e, core__line_at(c, core_i_issue(f->i)));
         if (core__is_place(c, f->e, core_i_issue(f->i)) && core_line_decided(f->e)) {
+            CORE_FORGET(f->e);
             CORE_CALL(f, next_place(c, f));
             if (!f->ok) {
                 CORE_RETURN(f);
@@ -118,6 +128,8 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
             continue;
         }
         CORE_FORGET(f->ok);
+        CORE_FORGET(f->again);
+        CORE_FORGET(f->e);
         CORE_READ(c, f, f->e, CORE_AT_V(c));
         if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0) {
             CORE_RETURN(f);
@@ -181,6 +193,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
         f->u.enter.absorb = true;
         CORE_CALL(f, core_enter(c, &f->u.enter));
         f->cycle = f->u.enter.cycle;
+        CORE_FORGET(f->u.enter.word);
         if (f->u.enter.granted) { /* what was owed is taken: it goes back to nobody */
             f->i = core_row(CORE_LEAVING, f->cycle, f->u.enter.ticket);
             memset(&f->u, 0, sizeof f->u);
@@ -247,27 +260,34 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
         }
         CORE_READ(c, &f->queue, f->v, CORE_AT_V(c));
         CORE_CALL(&f->queue, last_is_hole(c, f));
+        CORE_FORGET(f->e);
+        CORE_FORGET(f->word);
         f->ticket = core_i_issue(f->i);
         if (!f->ok) {
             f->ticket++;
-            if (core_ticket_after(f->ticket, core_v_valid(f->v)) > (int32_t)c->line_mask) {
+            if (core_ticket_after(f->ticket, core_v_valid(f->v)) > (int32_t)c->line_mask &&
+                !CORE_DROPS(c, CORE_GUARD_ROOM)) {
                 /* No room: give the holes back to the end of the line, once. */
                 f->full = f->slid;
                 if (f->full) {
                     CORE_RETURN(&f->queue);
                 }
                 f->slid = true;
+                CORE_FORGET(f->i);
+                CORE_FORGET(f->v);
+                CORE_FORGET(f->ticket);
                 memset(&f->u, 0, sizeof f->u);
                 CORE_CALL(&f->queue, core_slide(c, &f->u.slide));
                 continue;
             }
+            CORE_FORGET(f->v);
             memset(&f->u, 0, sizeof f->u);
             f->u.tidy.i = f->i;
             CORE_CALL(&f->queue, clear_place(c, &f->u.tidy));
             CORE_FORGET(f->u);
         }
         CORE_FORGET(f->v);
-        CORE_FORGET(f->e);
+        CORE_FORGET(f->ok);
         f->word = core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c));
         CORE_CAS(c, &f->queue, f->ok, CORE_AT_I(c), f->i, f->word);
         if (f->ok) {
@@ -305,12 +325,15 @@ enum core_progress core_take(struct core *c, struct core_take *f)
     CORE_READ(c, f, f->i, CORE_AT_I(c));
     CORE_READ(c, f, f->v, CORE_AT_V(c));
     f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
+    CORE_FORGET(f->i);
+    CORE_FORGET(f->v);
     CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_WAITING, f->cycle, 0));
     CORE_CALL(f, queue_up(c, f));
     CORE_FORGET(f->i);
     CORE_FORGET(f->v);
     CORE_FORGET(f->e);
     CORE_FORGET(f->ok);
+    CORE_FORGET(f->slid);
     CORE_FORGET(f->u);
     CORE_FORGET(f->ticket);
     if (f->full) {
@@ -334,10 +357,13 @@ enum core_progress core_help(struct core *c, struct core_help *f)
     CORE_READ(c, f, f->word, CORE_AT_I(c));
     memset(&f->u, 0, sizeof f->u);
     f->u.take.i = f->word;
+    CORE_FORGET(f->word);
     CORE_CALL(f, core_finish_take(c, &f->u.take));
+    CORE_FORGET(f->u);
     CORE_READ(c, f, f->word, CORE_AT_V(c));
     memset(&f->u, 0, sizeof f->u);
     f->u.release.v = f->word;
+    CORE_FORGET(f->word);
     CORE_CALL(f, core_finish_release(c, &f->u.release));
     CORE_END(f);
 }

@@ -24,7 +24,10 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
     } else {
         f->word = core__granted_at(c, f->r, f->e) ? CORE_SERVED : CORE_SKIPPED;
     }
+    CORE_FORGET(f->r);
+    CORE_FORGET(f->ok);
     if (CORE_DROPS(c, f->word == CORE_SERVED ? CORE_GUARD_SERVED : CORE_GUARD_SKIPPED)) {
+        f->ok = true;
         CORE_RETURN(&f->decide);
     }
     CORE_CAS(c, &f->decide, f->ok, core__line_at(c, core_v_valid(f->v)), f->e,
@@ -71,14 +74,16 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
                 CORE_RETURN(&f->deliver);
             }
         }
+        CORE_FORGET(f->word);
         if (!core_line_decided(f->e)) {
             CORE_CALL(&f->deliver, decide(c, f));
-            if (CORE_DROPS(c, CORE_GUARD_SERVED | CORE_GUARD_SKIPPED) && f->ok) {
+            if ((CORE_DROPS(c, CORE_GUARD_SERVED) || CORE_DROPS(c, CORE_GUARD_SKIPPED)) && f->ok) {
                 CORE_RETURN(&f->deliver);
             }
             continue;
         }
         /* SKIPPED: the next ticket is valid in its stead. */
+        CORE_FORGET(f->e);
         f->word =
             core_v(core_v_valid(f->v) + 1, core_v_owed(f->v), core_v_row(f->v), core_v_tag(f->v));
         CORE_CAS(c, &f->deliver, f->ok, CORE_AT_V(c), f->v, f->word);
@@ -110,10 +115,13 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
     }
     if (core_row_state(f->r) != CORE_LEAVING) {
         CORE_READ(c, f, f->e, CORE_AT_K(c));
-        if (!core__names_k(c, f->e, core_v_row(f->v), core_row_cycle(f->r))) {
-            CORE_READ(c, f, f->word, CORE_AT_V(c));
-            if (f->word != f->v) {
-                CORE_RETURN(f);
+        if (!core__names_k(c, f->e, core_v_row(f->v), core_row_cycle(f->r)) ||
+            CORE_DROPS(c, CORE_GUARD_COUNTED)) {
+            if (!CORE_DROPS(c, CORE_GUARD_COUNT_V_STILL)) {
+                CORE_READ(c, f, f->word, CORE_AT_V(c));
+                if (f->word != f->v) {
+                    CORE_RETURN(f);
+                }
             }
             f->word = core_k(core_row_state(f->r) == CORE_GROWING ? core_k_seats(f->e) + 1
                                                                   : core_k_seats(f->e) - 1,
@@ -123,11 +131,14 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
         }
     }
     CORE_FORGET(f->e);
+    CORE_FORGET(f->ok);
+    CORE_FORGET(f->word);
     if (!CORE_DROPS(c, CORE_GUARD_AUTHOR_V_STILL)) {
         CORE_READ(c, f, f->word, CORE_AT_V(c));
         if (f->word != f->v) {
             CORE_RETURN(f);
         }
+        CORE_FORGET(f->word);
     }
     CORE_CAS(c, f, f->ok, core__row_at(c, core_v_row(f->v)), f->r,
              core_row(CORE_IDLE, core_row_cycle(f->r), 0));
@@ -138,8 +149,10 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
 {
     CORE_BEGIN(f);
     f->release.v = f->leave.v;
-    for (f->ok = f->leave.published; !f->ok;) {
-        CORE_FORGET(f->leave.v);
+    f->ok = f->leave.published;
+    CORE_FORGET(f->leave.v);
+    CORE_FORGET(f->leave.published);
+    while (!f->ok) {
         CORE_READ(c, f, f->word, CORE_AT_V(c));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
             memset(&f->release, 0, sizeof f->release);
@@ -153,7 +166,7 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
         CORE_CAS(c, f, f->ok, CORE_AT_V(c), f->word, f->release.v);
         CORE_FORGET(f->word);
     }
-    CORE_FORGET(f->leave.v);
+    CORE_FORGET(f->ok);
     CORE_CALL(f, deliver(c, &f->release));
     CORE_FORGET(f->release);
     CORE_WRITE(c, f, core__row_at(c, f->leave.row),
@@ -182,6 +195,7 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
                 !CORE_DROPS(c, CORE_GUARD_NAMED);
         if (f->ok || !CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
             f->ours = f->ok;
+            CORE_FORGET(f->ok);
             memset(&f->release, 0, sizeof f->release);
             f->release.v = f->v;
             CORE_FORGET(f->v);
@@ -200,6 +214,7 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
             f->release.v = f->word;
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
+            CORE_FORGET(f->ok);
             CORE_CALL(f, core_finish_release(c, &f->release));
         }
     }
@@ -231,7 +246,7 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     /* Whoever finishes it sees by K's tag whether it has been counted. */
     do {
         f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
-    } while (core__names_k(c, f->k, f->row, f->cycle));
+    } while (core__names_k(c, f->k, f->row, f->cycle) && !CORE_DROPS(c, CORE_GUARD_COUNT_TAG));
     memset(&f->u, 0, sizeof f->u);
     f->u.publish.row = f->row;
     f->u.publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->cycle, 0);
@@ -255,6 +270,8 @@ enum core_progress core_give_up(struct core *c, struct core_give_up *f)
              core_row(CORE_IDLE, f->cycle, 0));
     f->granted = !f->granted; /* then nobody but a granter can have changed the row */
     if (!f->granted) {
+        CORE_FORGET(f->row);
+        CORE_FORGET(f->cycle);
         CORE_CALL(f, core_slide(c, &f->slide));
     }
     CORE_END(f);

@@ -10,19 +10,22 @@
  * to stand at the end of the line, where the next guest adopts them: otherwise a line behind one
  * long holder would fill up with the places of those who came and gave up.
  *
- * A hole, or a copy of the place before it, is overwritten with the guest who waits in the next
- * place; the copy left there is overwritten or passed over in its turn. Nobody's last place is ever
- * overwritten: a guest that waits is copied forward first.
+ * A hole, or a copy of the place before it, is overwritten with the guest of the next place; the
+ * copy left there is overwritten or passed over in its turn. Nobody's last place is ever overwritten:
+ * a guest that waits is copied forward first. A next place that is a hole, too, makes another hole.
  */
 enum core_progress core_slide(struct core *c, struct core_slide *f)
 {
     CORE_BEGIN(f);
     CORE_READ(c, f, f->word, CORE_AT_I(c));
     f->last = core_i_issue(f->word);
+    CORE_FORGET(f->word);
     CORE_READ(c, f, f->word, CORE_AT_V(c));
     for (f->t = core_v_valid(f->word) + 1; core_ticket_after(f->t, f->last) < 0; f->t++) {
+        CORE_FORGET(f->a);
         CORE_FORGET(f->b);
         CORE_FORGET(f->word);
+        CORE_FORGET(f->ok);
         CORE_READ(c, f, f->a, core__line_at(c, f->t));
         if (core_ticket_after(core_line_ticket(f->a), f->t) > 0) {
             break; /* another lap: all this is past */
@@ -32,6 +35,7 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         }
         CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->a)));
         f->ok = core__is_hole(c, f->word, f->a) || CORE_DROPS(c, CORE_GUARD_SLIDE_LIVE);
+        CORE_FORGET(f->word);
         if (!f->ok) {
             CORE_READ(c, f, f->word, core__line_at(c, f->t - 1));
             f->ok = core_line_ticket(f->word) == ((f->t - 1) & CORE_TICKET_MASK) &&
@@ -40,15 +44,13 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         if (!f->ok) {
             continue;
         }
+        CORE_FORGET(f->word);
         CORE_READ(c, f, f->b, core__line_at(c, f->t + 1));
         if (core_line_ticket(f->b) != ((f->t + 1) & CORE_TICKET_MASK) || core_line_decided(f->b)) {
             continue;
         }
-        CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->b)));
-        if (core__waits_at(c, f->word, f->b)) {
-            CORE_CAS(c, f, f->ok, core__line_at(c, f->t), f->a,
-                     core_line(f->t, core_line_row(f->b), core_line_tag(f->b)));
-        }
+        CORE_CAS(c, f, f->ok, core__line_at(c, f->t), f->a,
+                 core_line(f->t, core_line_row(f->b), core_line_tag(f->b)));
     }
     CORE_END(f);
 }
@@ -58,6 +60,7 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
     CORE_BEGIN(f);
     for (;;) {
         CORE_FORGET(f->seat);
+        CORE_FORGET(f->r);
         CORE_FORGET(f->word);
         CORE_FORGET(f->ok);
         CORE_FORGET(f->u);
@@ -81,6 +84,7 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
             CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
                      core_row(CORE_IDLE, core_row_cycle(f->r), 0));
             if (f->ok) {
+                CORE_FORGET(f->r);
                 memset(&f->u, 0, sizeof f->u);
                 CORE_CALL(f, core_slide(c, &f->u.slide));
                 CORE_RETURN(f);
@@ -97,6 +101,8 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
                              f->gently ? 0 : CORE_SEAT_DIED);
                 }
             }
+            CORE_FORGET(f->seat);
+            CORE_FORGET(f->word);
             CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
                      core_row(CORE_LEAVING, core_row_cycle(f->r), core_row_ticket(f->r)));
         } else {

@@ -64,9 +64,11 @@ enum core_progress { CORE_DONE, CORE_MORE };
     do {                                                                                           \
         CORE__STOP(f)(into) = step_swap((c)->memory, (word), (from), (to));                        \
     } while (0)
-#define CORE_DROPS(c, guard) ((c)->broken & (guard))
+#define CORE_DROPS(c, guard) ((c)->broken == (guard))
 /* From here on this local does not matter: states that differ in nothing else are the same. */
 #define CORE_FORGET(x) memset(&(x), 0, sizeof(x))
+/* The same for all of it but `part`. */
+#define CORE_KEEP(x, part) (x) = (part)
 
 #else
 
@@ -98,6 +100,7 @@ void core_counted(void);
     } while (0)
 #define CORE_DROPS(c, guard) 0
 #define CORE_FORGET(x) ((void)0)
+#define CORE_KEEP(x, part) ((void)0)
 
 #endif
 

@@ -9,40 +9,6 @@
 
 const char *const model__event_names[EVENTS] = {"", "crash", "give up", "grow", "shrink"};
 
-static unsigned left_shift(unsigned event)
-{
-    return LEFT_SHIFT + (event - 1) * LEFT_BITS;
-}
-
-static unsigned left_of(uint64_t world, unsigned event)
-{
-    return world >> left_shift(event) & 15;
-}
-
-static uint64_t order_without(uint64_t world, unsigned process)
-{
-    uint64_t order = world >> ORDER_SHIFT;
-    uint64_t kept = 0;
-    unsigned shift = 0;
-    for (; order != 0; order >>= 4) {
-        if ((order & 15) != process + 1) {
-            kept |= (order & 15) << shift;
-            shift += 4;
-        }
-    }
-    return (world & ((1ULL << ORDER_SHIFT) - 1)) | kept << ORDER_SHIFT;
-}
-
-static uint64_t order_with(uint64_t world, unsigned process)
-{
-    unsigned shift = ORDER_SHIFT;
-    world = order_without(world, process);
-    while (world >> shift != 0) {
-        shift += 4;
-    }
-    return world | (uint64_t)(process + 1) << shift;
-}
-
 uint32_t model__line_size(const struct step_system *system)
 {
     uint32_t size = 4;
@@ -69,7 +35,7 @@ static void core_of(const struct step_system *system, struct step_memory *memory
     c->at_seat = c->at_line + c->line_mask + 1;
     c->i_tag_mask = bits == 0 ? 0xffff : (1U << bits) - 1;
     c->v_tag_mask = bits == 0 ? 0xfff : (1U << bits) - 1;
-    c->broken = system->machine->variant;
+    c->broken = (enum core_guard)system->machine->variant;
 }
 
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
@@ -78,7 +44,8 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     uint32_t size = model__line_size(system);
     unsigned words = AT_ROW + system->n + size + system->k + limits->grows;
     if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
-        limits->shrinks > 15 || limits->cycles > 15 || system->n > 8 ||
+        limits->shrinks > 15 || limits->cycles > 15 || limits->fewer > limits->cycles ||
+        limits->queue > system->n || limits->stale > 3 || system->n > 8 ||
         words > STEP_MAX_SHARED_WORDS) {
         (void)snprintf(
             why, STEP_WHY_BYTES,
@@ -86,7 +53,7 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
         return -1;
     }
     /* I, V and K may each name another tag of a row, so that two bits are the least. */
-    unsigned least = system->machine->variant & CORE_GUARD_FRESH_TAG ? 1 : 2;
+    unsigned least = system->machine->variant == CORE_GUARD_FRESH_TAG ? 1 : 2;
     if (limits->tag_bits > 12 || (limits->tag_bits != 0 && limits->tag_bits < least) ||
         (size & (size - 1)) != 0) {
         (void)snprintf(why, STEP_WHY_BYTES,
@@ -112,6 +79,25 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     return 0;
 }
 
+/*
+ * A pool that has gone round all its tickets once, and whose last guests have all entered without a
+ * place: every place still holds the entry of the ticket with the number that is issued next there:
+ * served, skipped, or granted when it was valid already and never decided.
+ */
+static void wear(const struct step_system *system, struct core *c)
+{
+    uint32_t issue = CORE_TICKET_MASK - 1;
+    atomic_init(&c->words[AT_I], core_i(issue, CORE_NOBODY, 0));
+    atomic_init(&c->words[AT_V], core_v(issue + system->k, 0, CORE_NOBODY, 0));
+    for (uint32_t t = issue + 1; t <= issue + 1 + c->line_mask; t++) {
+        atomic_init(&c->words[core__line_at(c, t)],
+                    system->limits.stale == 3
+                        ? core_line(t, 0, 0)
+                        : core_line(t, CORE_NOBODY,
+                                    system->limits.stale == 1 ? CORE_SERVED : CORE_SKIPPED));
+    }
+}
+
 void model__init(const struct step_system *system, uint64_t *words)
 {
     _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
@@ -119,13 +105,17 @@ void model__init(const struct step_system *system, uint64_t *words)
     struct core c;
     core_of(system, &memory, &c);
     core_init(&c, system->k);
+    if (system->limits.stale != 0) {
+        wear(system, &c);
+    }
     for (unsigned w = 0; w < system->shared_words; w++) {
         words[w] = w == AT_WORLD ? 0 : atomic_load(&shared[w]);
     }
-    words[AT_WORLD] = (uint64_t)system->limits.crashes << left_shift(CRASH) |
-                      (uint64_t)system->limits.gives_up << left_shift(GIVE_UP) |
-                      (uint64_t)system->limits.grows << left_shift(GROW) |
-                      (uint64_t)system->limits.shrinks << left_shift(SHRINK);
+    words[AT_WORLD] = world__with_turn(0, system->limits.queue != 0 ? 1 : 0) |
+                      (uint64_t)system->limits.crashes << world__left_shift(CRASH) |
+                      (uint64_t)system->limits.gives_up << world__left_shift(GIVE_UP) |
+                      (uint64_t)system->limits.grows << world__left_shift(GROW) |
+                      (uint64_t)system->limits.shrinks << world__left_shift(SHRINK);
 }
 
 /* Run the operation of the mode to its next shared access. */
@@ -166,6 +156,7 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         p->cycles++;
         p->u.take.row = process;
         p->u.take.cycle = p->cycle;
+        p->cycle = 0;
         break;
     case REAPING:
     case CLEANING:
@@ -181,6 +172,8 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         p->u.release.cycle = p->cycle;
         p->u.release.ticket = p->ticket;
         p->u.release.seat = p->seat;
+        p->ticket = p->seat = 0;
+        p->k = 0;
         break;
     case GIVING_UP:
         p->u.give_up.row = process;
@@ -192,6 +185,7 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     case RESTING:
         p->ticket = p->seat = 0;
+        p->k = 0;
         break;
     case LOOKING:
     case HELPING:
@@ -209,7 +203,7 @@ static unsigned next_dead(struct core *c, unsigned first)
 {
     uint64_t world = atomic_load(&c->words[AT_WORLD]);
     while (first < c->rows &&
-           (!(world >> first & 1) ||
+           (!world__dead(world, first) ||
             core_row_state(atomic_load(&c->words[core__row_at(c, first)])) == CORE_IDLE)) {
         first++;
     }
@@ -223,7 +217,7 @@ static void change_world(struct core *c, uint64_t world)
 
 static void forget_place(struct core *c, unsigned process)
 {
-    change_world(c, order_without(atomic_load(&c->words[AT_WORLD]), process));
+    change_world(c, world__without(atomic_load(&c->words[AT_WORLD]), process));
 }
 
 /* An operation is done: what comes next. */
@@ -290,7 +284,7 @@ static void look(struct core *c, struct process *p, unsigned process)
 static void rest(const struct step_system *system, struct core *c, struct process *p,
                  unsigned process)
 {
-    bool more = p->cycles < system->limits.cycles;
+    bool more = p->cycles < system->limits.cycles - (process == 0 ? 0 : system->limits.fewer);
     if (p->mode == DEAD) {
         uint64_t row = step_read(c->memory, core__row_at(c, process));
         if (core_row_state(row) == CORE_IDLE) {
@@ -302,6 +296,7 @@ static void rest(const struct step_system *system, struct core *c, struct proces
     }
     p->target = (uint8_t)next_dead(c, 0);
     if (more) {
+        p->k = system->limits.shrinks != 0 ? atomic_load(&c->words[AT_K]) : 0;
         begin(c, p, TAKING, process);
     } else if (p->target < c->rows) {
         begin(c, p, CLEANING, process);
@@ -322,6 +317,11 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
     struct core c;
     core_of(system, memory, &c);
     uint64_t i = atomic_load(&c.words[AT_I]);
+    unsigned turn = world__turn(atomic_load(&c.words[AT_WORLD]));
+    if (turn != 0 && turn != process + 1) {
+        (void)step_read(memory, core__row_at(&c, process));
+        return;
+    }
     switch ((enum mode)p->mode) {
     case RESTING:
     case DEAD:
@@ -349,11 +349,15 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
     /* Whoever a new I names and waits has just got its place; the dead have none in the order. */
     uint64_t after = atomic_load(&c.words[AT_I]);
     uint64_t world = atomic_load(&c.words[AT_WORLD]);
-    if (after != i && !(world >> core_i_row(after) & 1) &&
+    if (after != i && !world__dead(world, core_i_row(after)) &&
         core_row_state(atomic_load(&c.words[core__row_at(&c, core_i_row(after))])) ==
             CORE_WAITING) {
-        change_world(&c, order_with(world, core_i_row(after)));
+        world = world__with(world, core_i_row(after));
     }
+    if (turn != 0 && (p->mode == LOOKING || p->mode == HOLDING)) {
+        world = world__with_turn(world, turn < system->limits.queue ? turn + 1 : 0);
+    }
+    change_world(&c, world);
 }
 
 bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
@@ -363,7 +367,7 @@ bool model__event(const struct step_system *system, struct step_memory *memory, 
     struct core c;
     core_of(system, memory, &c);
     uint64_t world = atomic_load(&c.words[AT_WORLD]);
-    if (left_of(world, event_) == 0 || p->mode == DEAD) {
+    if (world__left(world, event_) == 0 || p->mode == DEAD || world__turn(world) != 0) {
         return false;
     }
     if ((event_ == GIVE_UP && p->mode != LOOKING) ||
@@ -371,11 +375,11 @@ bool model__event(const struct step_system *system, struct step_memory *memory, 
         (event_ == CRASH && p->mode == RESTING)) {
         return false;
     }
-    world -= 1ULL << left_shift(event_);
+    world -= 1ULL << world__left_shift(event_);
     if (event_ == CRASH) {
-        world = order_without(world, process) | 1ULL << process;
+        world = world__without(world, process) | 1ULL << process;
         p->ticket = p->seat = 0;
-        p->cycle = 0;
+        p->cycle = p->k = 0;
     }
     change_world(&c, world);
     if (event_ == CRASH) {
@@ -411,6 +415,27 @@ enum step_region model__region(const struct step_system *system, const void *sta
         break;
     }
     return STEP_REMAINDER;
+}
+
+bool model_pool_busy(const void *state)
+{
+    switch ((enum mode)((const struct process *)state)->mode) {
+    case RESTING:
+    case LOOKING:
+    case HOLDING:
+    case DEAD:
+        return false;
+    case TAKING:
+    case HELPING:
+    case REAPING:
+    case CLAIMING:
+    case RELEASING:
+    case GIVING_UP:
+    case RESIZING:
+    case CLEANING:
+        break;
+    }
+    return true;
 }
 
 const struct step_machine model_pool =

@@ -22,6 +22,28 @@ static bool out_of_order(const struct step_system *system, const uint64_t *words
             ((1U << bits) - 1)) == 0;
 }
 
+/*
+ * Does everyone who waits and lives have a place, or is I's author, for whom it will be recorded?
+ * Places up to VALID are past, but VALID's own may be about to be granted.
+ */
+static bool somebody_is_nowhere(const struct step_system *system, const uint64_t *words)
+{
+    uint32_t size = model__line_size(system);
+    for (uint64_t order = words[AT_WORLD] >> ORDER_SHIFT; order != 0; order >>= 4) {
+        uint32_t who = (uint32_t)(order & 15) - 1;
+        uint64_t row = words[AT_ROW + who];
+        bool placed = core_row_state(row) != CORE_WAITING || core_i_row(words[AT_I]) == who;
+        for (uint32_t t = core_v_valid(words[AT_V]);
+             !placed && core_ticket_after(core_i_issue(words[AT_I]), t) >= 0; t++) {
+            placed = words[AT_ROW + system->n + t % size] == core_line(t, who, core_row_cycle(row));
+        }
+        if (!placed) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool all_quiet(const struct step_system *system, const uint64_t *words, const void *states)
 {
     for (unsigned i = 0; i < system->n; i++) {
@@ -40,12 +62,14 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
 {
     uint32_t seat_at = AT_ROW + system->n + model__line_size(system);
     unsigned holders = 0;
+    unsigned newcomers = 0; /* since the last resize */
     unsigned taken = 0;
     for (unsigned i = 0; i < system->n; i++) {
         const struct process *p =
             (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
         if (p->mode == HOLDING) {
             holders++;
+            newcomers += p->k == words[AT_K];
             if (taken >> p->seat & 1 || words[seat_at + p->seat] != core_seat(i, p->cycle)) {
                 return "two holders with one seat, or a holder whose seat is not its";
             }
@@ -55,8 +79,14 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
     if (holders > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
         return "more holders than seats";
     }
+    if (newcomers > core_k_seats(words[AT_K]) + system->limits.grows) {
+        return "more came in after the pool had shrunk than it has seats";
+    }
     if (out_of_order(system, words)) {
         return "granted out of order";
+    }
+    if (somebody_is_nowhere(system, words)) {
+        return "somebody waits without a place";
     }
     int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
     int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));

@@ -9,6 +9,8 @@
 DROPPED(take_i_still, "take-i-still", "I still i, before a place is recorded",
         CORE_GUARD_TAKE_I_STILL);
 DROPPED(take_tag, "take-tag", "the author's row has I's tag", CORE_GUARD_TAKE_TAG);
+DROPPED(entering_i_still, "entering-i-still", "I still i, before one who enters is granted",
+        CORE_GUARD_ENTERING_I_STILL);
 DROPPED(v_still, "v-still", "V still v, before a place is decided", CORE_GUARD_V_STILL);
 DROPPED(author_v_still, "author-v-still", "V still v, before the author is IDLE",
         CORE_GUARD_AUTHOR_V_STILL);
@@ -44,12 +46,29 @@ DROPPED(own_ticket, "own-ticket", "only one's own ticket needs no delivering",
         CORE_GUARD_OWN_TICKET);
 DROPPED(stale_still, "stale-still", "I still i, before a place is found to be old",
         CORE_GUARD_STALE_STILL);
+DROPPED(stale_place, "stale-place", "a place of a round ago is cleared", CORE_GUARD_STALE_PLACE);
 DROPPED(absorb, "absorb", "a free ticket that is owed is taken for nobody", CORE_GUARD_ABSORB);
+DROPPED(owed, "owed", "nobody enters with a ticket that is owed", CORE_GUARD_OWED);
+DROPPED(leave_deliver, "leave-deliver", "the leaver delivers", CORE_GUARD_LEAVE_DELIVER);
+DROPPED(room, "room", "no place is taken that is still needed", CORE_GUARD_ROOM);
+DROPPED(counted, "counted", "a resize is counted once", CORE_GUARD_COUNTED);
+DROPPED(count_v_still, "count-v-still", "V still v, before a resize is counted",
+        CORE_GUARD_COUNT_V_STILL);
+DROPPED(count_tag, "count-tag", "no resize starts with a tag that K still names",
+        CORE_GUARD_COUNT_TAG);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &enter_valid, &own_ticket,     &absorb,        &stale_still,   &take_i_still, &take_tag,
-    &v_still,     &author_v_still, &author_tag,    &line_tag,      &served,       &skipped,
-    &lap,         &reap_finish,    &seat_cycle,    &fresh_tag,     &finish_i,     &finish_v,
-    &adopt_hole,  &adopt_valid,    &slide_live,    &leaving_still, &named,        &skip_decided,
-    &reap_cycle,  &hole_granted,   &decided_still, &same_author,   NULL,
+    &enter_valid,   &own_ticket,     &leave_deliver,
+    &absorb,        &stale_place,    &stale_still,
+    &take_i_still,  &take_tag,       &entering_i_still,
+    &v_still,       &author_v_still, &author_tag,
+    &line_tag,      &served,         &skipped,
+    &lap,           &reap_finish,    &seat_cycle,
+    &fresh_tag,     &finish_i,       &finish_v,
+    &adopt_hole,    &adopt_valid,    &slide_live,
+    &owed,          &leaving_still,  &named,
+    &skip_decided,  &reap_cycle,     &hole_granted,
+    &decided_still, &same_author,    &room,
+    &counted,       &count_v_still,  &count_tag,
+    NULL,
 };

@@ -3,6 +3,7 @@
 #define USHER_MODEL_POOL_PARTS_H
 
 #include "core/core.h"
+#include "model/pool_world.h"
 #include "step/step.h"
 
 enum mode {
@@ -20,8 +21,6 @@ enum mode {
     DEAD,      /* until its row is reaped; then a new process takes the row over */
 };
 
-enum event { CRASH = 1, GIVE_UP, GROW, SHRINK, EVENTS };
-
 /* A process. All zero at the start. */
 struct process {
     uint8_t mode;
@@ -29,6 +28,7 @@ struct process {
     uint8_t target; /* whom it reaps */
     uint32_t ticket, seat;
     uint64_t cycle;
+    uint64_t k; /* K as it was when it came, in a pool that may shrink */
     union {
         struct core_take take;
         struct core_help help;
@@ -42,14 +42,8 @@ struct process {
 
 _Static_assert(sizeof(struct process) <= STEP_MAX_PRIVATE_BYTES, "a process must fit");
 
-/* Where the words are. The last is the world's: who is dead, what may yet happen, who came when. */
+/* Where the words are; the world's is in pool_world.h. */
 enum { AT_I, AT_V, AT_K, AT_WORLD, AT_ROW };
-
-/*
- * The world's word:  dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | order: 4
- * bits for each who has a place and has not been granted, in order of arrival, process + 1
- */
-enum { LEFT_SHIFT = 8, LEFT_BITS = 4, ORDER_SHIFT = 24 };
 
 uint32_t model__line_size(const struct step_system *system);
 

@@ -57,9 +57,12 @@ struct step_machine;
 /* How much may happen beside steps, for machines to which it may. */
 struct step_limits {
     unsigned crashes, gives_up, grows, shrinks; /* how often, in all */
-    unsigned cycles;                            /* how often each process comes */
-    unsigned tag_bits;                          /* 0: as shipped */
-    unsigned line;                              /* places in the line; 0: as the machine likes */
+    unsigned cycles;                            /* how often each process comes, ... */
+    unsigned fewer;    /* ... and how much less often all but the first do */
+    unsigned tag_bits; /* 0: as shipped */
+    unsigned line;     /* places in the line; 0: as the machine likes */
+    unsigned queue;    /* so many come one by one, until they sit or wait, before all else */
+    unsigned stale;    /* begin with places of a round of tickets ago; 1, 2, 3: how they stand */
 };
 
 /* One machine at one size. Filled in by step_system_init, constant from then on. */
