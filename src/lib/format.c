@@ -52,6 +52,9 @@ int usher__format_verify(const struct format_header *header, uint64_t size)
 {
     const struct format_shape *shape = &header->shape;
     struct format_shape right;
+    if (shape->magic == __builtin_bswap64(FORMAT_MAGIC)) {
+        return -EPROTONOSUPPORT; /* written by a machine of the other byte order */
+    }
     if (shape->magic != FORMAT_MAGIC) {
         return -EBADMSG;
     }
