@@ -72,6 +72,19 @@ status 64 "$lab" check pool -n 2 -k 1 --tag-bits 1
 status 0 "$lab" check colored -n 2 -k 1 --json
 json '.properties | has("invariant") | not' # the papers' machines state none
 
+# the gate: explored, asleep, and equivalent to the algorithm it is
+status 0 "$lab" check gate -n 4 -k 1 --json
+json '.states == 1032 and .values == 40 and ([.properties[] | .verdict] | all(. == "holds"))'
+status 0 "$lab" check gate-sleep -n 3 -k 2 --json
+json '.properties.lockout.verdict == "holds" and .properties.fifo.verdict == "holds"'
+status 1 "$lab" check mutant-gate-wake-last -n 2 -k 1 --property starvation --trace "$dir/gate.trace" --json
+json '.properties.starvation.trace == [1,2,2,2,1] and .properties.starvation.loop == [2]'
+status 0 "$lab" replay "$dir/gate.trace"
+status 0 "$lab" equal gate colored -n 4 -k 1 --json
+json '.equivalent == true and .states == 1032'
+status 64 "$lab" check gate -n 4 -k 14
+status 64 "$lab" check gate-sleep -n 11 -k 1
+
 # a memory limit ends in a sentence, not in a crash
 status 71 "$lab" check colored -n 5 -k 3 --memory 3M
 grep -q 'raise --memory' "$dir/err" || fail "no advice about the memory limit"
@@ -122,19 +135,19 @@ json '.values == 2 and .bound == 2 and .lower_bound == null and .schedules_disti
 status 64 "$lab" equal numbered colored -n 17 -k 1
 one_line
 status 0 "$lab" list --json
-json 'map(.name) | contains(["semaphore","bank","queue","numbered","colored-unbounded","colored","colored-printed","colored-1979"])'
+json 'map(.name) | contains(["semaphore","bank","queue","numbered","colored-unbounded","colored","colored-printed","colored-1979","pool","gate","gate-sleep"])'
 status 0 "$lab" table --json
 json 'length >= 8'
 json 'map(select(.algorithm == "colored"))[0].found | to_entries | all(.value.verdict == "holds")'
 json 'map(select(.algorithm == "colored-printed"))[0].found.exclusion | .verdict == "violated" and .trace == [1,2]'
 
 # run: the same steps on threads and processes
-for machine in semaphore bank queue numbered colored-unbounded colored colored-tight colored-1979; do
+for machine in semaphore bank queue numbered colored-unbounded colored colored-tight colored-1979 gate gate-sleep; do
     status 0 "$lab" run $machine -n 6 -k 2 --seconds 0.2 --json
     json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == false'
     status 0 "$lab" run $machine -n 6 -k 2 --seconds 0.2 --processes --json
     json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == true'
-    case $machine in semaphore | bank) ;; *) json '.overtakings == 0' ;; esac
+    case $machine in semaphore | bank | gate-sleep) ;; *) json '.overtakings == 0' ;; esac
 done
 status 1 "$lab" run mutant-valid-too-far -n 8 -k 1 --seconds 1
 

@@ -36,10 +36,10 @@
  *     failures survived   k-1, each costs its seat      holds, n <= 4, k <= 3: lockout
  *     equivalent to       queue; colored if its M is    holds, n <= 4, k <= 3
  *                         a power of two
- *     guests at a time    k+M-1; one more is refused    holds, n = 3 and 4, k = 1, M = 2
- *     sleepers            are woken in time             holds, n <= 3, k <= 2
+ *     guests at a time    k+M-1; one more is refused    holds, n = 3, 4 and 5, k = 1, M = 2
+ *     sleepers            enter as those who look do    holds, n <= 3, k <= 2; n = 4, k = 1
  *     shared space        8 bytes                       one word
- * tests/gate_model_test.c has a row for each; src/lib/gate_test.c kills and stops real guests.
+ * tests/gate_model_test.c has each row; src/lib/gate_crash_test.c kills and stops real guests.
  */
 #ifndef USHER_CORE_GATE_H
 #define USHER_CORE_GATE_H
@@ -72,7 +72,7 @@ struct gate_step {
 };
 
 /* By shape, the nine bits on top: b + c ones, the mask of a ticket; 0 where no gate has that shape.
-   Looked up, because worked out from b and k it makes a semaphore's 7 ns 9 instead of 7. */
+   Looked up: worked out from b and k it makes a passage of 7 ns one of 9. */
 extern const uint32_t gate__masks[GATE_SHAPES];
 
 /* What is read off a word, whatever its bits are. */

@@ -1,10 +1,15 @@
 /*
  * The gate, unit tests: every word of small shapes against tickets/colored.h, long walks of large
  * ones against plain numbers, misuse, and words that no gate could hold.
+ *
+ *     gate_test          test
+ *     gate_test sizes    print which sizes fit
  */
 #include "core/gate.h"
 
 #include "test.h"
+
+#include <string.h>
 
 static uint64_t seed = 1;
 
@@ -334,8 +339,22 @@ static void tickets_that_wait_at_once_have_bits_of_their_own_up_to_32(void)
     EXPECT_EQ(bits, UINT32_MAX);
 }
 
-int main(void)
+static void show_sizes(void)
 {
+    for (uint32_t k = 1; k <= GATE_MOST_SEATS; k++) {
+        uint64_t word;
+        EXPECT_EQ(gate_start(&word, 1, k, 0), 0);
+        unsigned bits = gate_view(word).bits;
+        (void)printf("k=%u b=%u M=%u guests=%u\n", k, bits, 1U << bits, gate_room(word));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "sizes") == 0) {
+        show_sizes();
+        return 0;
+    }
     RUN(the_shapes_are_those_that_fit_a_word);
     RUN(a_gate_has_the_largest_blocks_and_room_for_those_it_was_made_for);
     RUN(sizes_that_do_not_fit_are_refused_and_change_nothing);
