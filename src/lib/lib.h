@@ -110,6 +110,10 @@ void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bo
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Look around once: finish what is published, reap dead holders. */
 void usher__wait_look(struct usher_pool *pool);
+/* watch.c: the same, but cheaply if nothing has happened since; *kept is NULL at first. */
+struct watch;
+void usher__watch_look(struct usher_pool *pool, struct watch **kept, int64_t now);
+void usher__watch_end(struct watch *watch);
 /* See that the first `count` in line are looking. */
 void usher__wait_arm(struct usher_pool *pool, unsigned count);
 /* Wake whoever waits, so that they see that the pool is gone. */

@@ -2,13 +2,13 @@
  * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant changes,
  * and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
- * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, and the second, a
- * little less often, because the first may die, too. The others sleep long, the longer the more
+ * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, and the second, half
+ * as often, because the first may die, too. The others sleep long, the longer the more
  * they are, so that all of them together hardly wake: should the first two be killed at once, one of
  * the others finds out. Whoever leaves the front of the line sees that the next one looks.
  *
  * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
- * again whoever was granted a seat by one that died before it could wake it.
+ * again whoever was granted a seat by one that died before it could wake it. watch.c makes it cheap.
  */
 #include "lib/lib.h"
 
@@ -17,8 +17,8 @@
 
 enum {
     LOOK_SOON_NS = 2 * 1000 * 1000, /* most seats come back before there is any need to look */
-    LOOK_FIRST_NS = 60 * 1000 * 1000,
-    LOOK_SECOND_NS = 80 * 1000 * 1000,
+    LOOK_FIRST_NS = 75 * 1000 * 1000,
+    LOOK_SECOND_NS = 150 * 1000 * 1000,
     LOOK_EACH_NS = 250 * 1000 * 1000 /* times the number of waiters, for the others */
 };
 
@@ -134,6 +134,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
 {
     struct format_row *row = &pool->rows[guest->row];
     int64_t look = 0; /* when to look next: soon, if it comes to the front of the line */
+    struct watch *watch = NULL;
     int error = 0;
     for (;;) {
         uint32_t waiters;
@@ -152,8 +153,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         if (look == 0) {
             look = place <= 2 ? now + LOOK_SOON_NS : next;
         } else if (look <= now) {
-            usher__wait_look(pool);
-            usher__wait_arm(pool, 2);
+            usher__watch_look(pool, &watch, now);
             look = next;
         } else if (look > next) {
             look = next;
@@ -167,5 +167,6 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     atomic_store(&row->watch, atomic_load(&row->watch) & FORMAT_REAPED);
     usher__wait_arm(pool, 1);
     usher__pool_settle(pool);
+    usher__watch_end(watch);
     return error;
 }

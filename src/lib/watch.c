@@ -1,0 +1,131 @@
+/*
+ * Watching for deaths cheaply. Whoever stands at the front of the line looks many times a second,
+ * and nearly always nothing has happened: then a look is one poll of descriptors that it keeps, of
+ * the processes whose death would matter. It looks at everything (usher__wait_look) when I or V have
+ * changed, when a descriptor says so, and once a second in any case.
+ */
+#include "lib/lib.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WATCH_ALL_NS = 1000 * 1000 * 1000, WATCH_MOST = 128 };
+
+struct watch {
+    uint64_t i, v;
+    int64_t looked_ns; /* at everything */
+    bool all;          /* all that matter are watched */
+    unsigned count, locks;
+    struct pollfd processes[WATCH_MOST];
+    uint32_t locked[WATCH_MOST]; /* rows of processes that only their lock can tell about */
+};
+
+static uint64_t word_at(const struct usher_pool *pool, uint32_t at)
+{
+    return atomic_load(&pool->core.words[at]);
+}
+
+static void forget(struct watch *watch)
+{
+    for (unsigned p = 0; p < watch->count; p++) {
+        (void)close(watch->processes[p].fd);
+    }
+    watch->count = watch->locks = 0;
+}
+
+/* Watch the owner of a row, if it is another process. */
+static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
+{
+    uint64_t owner = atomic_load(&pool->rows[row].owner);
+    uint64_t identity = atomic_load(&pool->rows[row].identity);
+    bool by_pid = (format_owner_flags(owner) & FORMAT_BY_PID) && identity != 0 &&
+                  pool->self.pid_namespace != 0 &&
+                  format_owner_namespace(owner) == pool->self.pid_namespace;
+    if (watch->count == WATCH_MOST || watch->locks == WATCH_MOST) {
+        watch->all = false;
+        return;
+    }
+    if (by_pid && identity == pool->self.identity && format_owner_pid(owner) == pool->self.pid) {
+        return;
+    }
+    if (!by_pid) {
+        watch->locked[watch->locks++] = row;
+        return;
+    }
+    int fd = os_watch_process((pid_t)format_owner_pid(owner), identity);
+    if (fd < 0) {
+        watch->all = false; /* dead by now, or no descriptor to be had: look again */
+        return;
+    }
+    watch->processes[watch->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+}
+
+/* Everybody whose death would matter: who is inside, leaving or resizing, and the front of the
+   line. */
+static void begin(struct usher_pool *pool, struct watch *watch)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    forget(watch);
+    watch->i = word_at(pool, CORE_AT_I(&pool->core));
+    watch->v = word_at(pool, CORE_AT_V(&pool->core));
+    watch->all = true;
+    for (row = 0; row < usher__rows_used(pool); row++) {
+        enum core_state state = core_row_state(usher__row_word(pool, row));
+        if (state != CORE_IDLE && state != CORE_WAITING) {
+            add(pool, watch, row);
+        }
+    }
+    usher__line_begin(pool, &walk);
+    for (unsigned front = 0; front < 2 && usher__line_next(pool, &walk, &row, &word, &ticket);
+         front++) {
+        add(pool, watch, row);
+    }
+}
+
+static bool quiet(struct usher_pool *pool, struct watch *watch, int64_t now)
+{
+    if (!watch->all || now - watch->looked_ns >= WATCH_ALL_NS ||
+        watch->i != word_at(pool, CORE_AT_I(&pool->core)) ||
+        watch->v != word_at(pool, CORE_AT_V(&pool->core)) ||
+        poll(watch->processes, watch->count, 0) != 0) {
+        return false;
+    }
+    for (unsigned l = 0; l < watch->locks; l++) {
+        if (os_locked(pool->fd, (off_t)LIB_LOCK_ROW + watch->locked[l]) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void usher__watch_look(struct usher_pool *pool, struct watch **kept, int64_t now)
+{
+    if (!pool->shared) {
+        usher__wait_look(pool);
+        return;
+    }
+    if (*kept == NULL) {
+        *kept = calloc(1, sizeof **kept);
+    } else if (quiet(pool, *kept, now)) {
+        return;
+    }
+    usher__wait_look(pool);
+    usher__wait_arm(pool, 2);
+    if (*kept != NULL) {
+        (*kept)->looked_ns = now;
+        begin(pool, *kept);
+    }
+}
+
+void usher__watch_end(struct watch *watch)
+{
+    if (watch != NULL) {
+        forget(watch);
+        free(watch);
+    }
+}
