@@ -48,7 +48,13 @@ struct usher_options {
     uint32_t guests; /* requests in progress at a time, of a new pool, <= 65534. 0: 1024 */
     mode_t mode;     /* of a new pool's file. 0: 0600 */
     unsigned flags;  /* USHER_EXISTING .. */
-    uint64_t reserved[4]; /* zero */
+    /* If not NULL: called by the thread that waits, in a wait, every waiting_ms (0: never for the
+       time alone) and when a signal handler has run. If it returns anything but 0 the wait is over:
+       -ECANCELED, and the place in line is gone. It may inspect the pool. */
+    int (*waiting)(struct usher_pool *pool, void *context);
+    void *context;
+    uint32_t waiting_ms;
+    uint32_t reserved[5]; /* zero */
 };
 
 /* usher_seat.flags */
@@ -91,6 +97,7 @@ USHER_API int usher_open(struct usher_pool **pool, const char *name,
  *
  *     -EUSERS  the pool's guest table is full
  *     -EIDRM   the pool has been removed
+ *     -ECANCELED  usher_options.waiting said so
  *     -ESTALE  the handle came through fork: open the pool anew in the child
  */
 USHER_API int usher_acquire(struct usher_pool *pool, struct usher_seat *seat);
@@ -162,6 +169,26 @@ struct usher_guest {
  */
 USHER_API int usher_inspect(struct usher_pool *pool, struct usher_info *info,
                             struct usher_guest *guests, size_t capacity);
+
+/* A seat that was given back, by a process that notes times (USHER_TIMES). */
+struct usher_past {
+    int64_t ended_ns; /* CLOCK_MONOTONIC */
+    uint32_t waited_ms, held_ms;
+};
+
+/* The last seats given back, the newest first. How many there are to tell of, at most 220. */
+USHER_API int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capacity);
+
+/*
+ * Verify every relation that always holds in a pool, and say in a sentence each that does not:
+ * `say` is called with it. Returns how many; it changes nothing. In a pool that is in use a relation
+ * may seem broken for a moment: what is still so a second later is so.
+ */
+USHER_API int usher_verify(struct usher_pool *pool,
+                           void (*say)(void *context, const char *sentence), void *context);
+
+/* The directory where names without a slash are. 0, or -ENAMETOOLONG if it does not fit. */
+USHER_API int usher_directory(char *path, size_t room);
 
 /* The path of a pool's file; "" for a pool of threads. Lives as long as the handle. */
 USHER_API const char *usher_path(struct usher_pool *pool);

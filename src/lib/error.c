@@ -13,6 +13,7 @@ static const struct {
     {0, "no error"},
     {EAGAIN, "no seat is free, or somebody who came before is waiting"},
     {ETIMEDOUT, "no seat was had in time"},
+    {ECANCELED, "the wait was cancelled"},
     {EPERM, "that seat is not held here: it was given back already, or is somebody else's"},
     {ESTALE, "the pool was opened before fork: open it again in the child"},
     {EIDRM, "the pool has been removed: open it again to make a new one"},

@@ -4,7 +4,7 @@
  *
  *     0      64       128        192          3904                 4096
  *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
- *    | shape  | checks | counters |   zero   | I ..  V ..  K ..    | rows | line | seats |
+ *    | shape  | checks | counters |   past   | I ..  V ..  K ..    | rows | line | seats |
  *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
  *     written once, checked at open           the core's words (core/words.h) begin here
  *
@@ -23,6 +23,8 @@ enum {
     FORMAT_VERSION = 1,
     FORMAT_ORDER = 0x01020304,
     FORMAT_PAGE = 4096,
+    FORMAT_PAST_AT = 192,
+    FORMAT_PAST = 220,
     FORMAT_WORDS = 3904, /* where the core's words begin: 24 of them, then the rows */
     FORMAT_DEFAULT_GUESTS = 1024,
     FORMAT_MAX_GUESTS = 65534
@@ -41,9 +43,17 @@ struct format_header {
     struct format_shape shape;
     uint64_t check; /* of the shape: format_check */
     uint64_t unused[7];
-    _Atomic uint32_t removed;   /* by usher_remove, before the name is unlinked */
-    _Atomic uint32_t rows_used; /* no row from here on has ever been owned */
-    _Atomic uint64_t reaped;    /* guests reaped */
+    _Atomic uint32_t removed;    /* by usher_remove, before the name is unlinked */
+    _Atomic uint32_t rows_used;  /* no row from here on has ever been owned */
+    _Atomic uint64_t reaped;     /* guests reaped */
+    _Atomic uint64_t past_count; /* seats given back by those who note times: the last are below */
+    uint64_t unused_too[5];
+};
+
+/* A seat given back: FORMAT_PAST_AT and on, the newest at past_count - 1 mod FORMAT_PAST. */
+struct format_past {
+    _Atomic int64_t ended_ns;
+    _Atomic uint64_t durations; /* waited, in ms, 32 | held, in ms, 32 */
 };
 
 /* Whose a row is: how a guest is found to be dead (lib/alive.c). The owner writes these, holding
@@ -71,7 +81,7 @@ enum format_watch {
 #define FORMAT_REAPED 0xffffff00U /* beside them: the low bits of the cycle that was reaped last */
 
 _Static_assert(sizeof(struct format_shape) == 64, "the shape is one cache line");
-_Static_assert(sizeof(struct format_header) == 144, "no holes");
+_Static_assert(sizeof(struct format_header) == 192, "no holes");
 _Static_assert(sizeof(struct format_row) == 48, "a row is six words, as the core expects");
 
 static inline uint64_t format_owner(uint32_t namespace_, uint32_t flags, uint32_t pid)

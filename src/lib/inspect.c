@@ -126,3 +126,41 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     }
     return (int)found.count;
 }
+
+static struct format_past *past_of(struct usher_pool *pool)
+{
+    return (void *)((char *)pool->header + FORMAT_PAST_AT);
+}
+
+static uint64_t milliseconds(int64_t ns)
+{
+    int64_t ms = ns / 1000000;
+    return ms < 0 ? 0 : ms > UINT32_MAX ? UINT32_MAX : (uint64_t)ms;
+}
+
+/* Two may write the same place at once, after 220 others; it is only for show. */
+void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_ns)
+{
+    uint64_t at = atomic_fetch_add(&pool->header->past_count, 1) % FORMAT_PAST;
+    struct format_past *past = &past_of(pool)[at];
+    atomic_store(&past->durations, milliseconds(waited_ns) << 32 | milliseconds(held_ns));
+    atomic_store(&past->ended_ns, os_now_ns());
+}
+
+int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capacity)
+{
+    int error = usher__pool_usable(pool);
+    if (error != 0) {
+        return error;
+    }
+    uint64_t count = atomic_load(&pool->header->past_count);
+    uint64_t known = count < FORMAT_PAST ? count : FORMAT_PAST;
+    for (uint64_t p = 0; p < known && p < capacity; p++) {
+        const struct format_past *noted = &past_of(pool)[(count - 1 - p) % FORMAT_PAST];
+        uint64_t durations = atomic_load(&noted->durations);
+        past[p] = (struct usher_past){.ended_ns = atomic_load(&noted->ended_ns),
+                                      .waited_ms = (uint32_t)(durations >> 32),
+                                      .held_ms = (uint32_t)durations};
+    }
+    return (int)known;
+}

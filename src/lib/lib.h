@@ -30,6 +30,7 @@ struct guest {
     uint32_t seat, ticket; /* held, or held last */
     uint64_t cycle;        /* the row's last */
     uint64_t i, v;         /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
+    int64_t waited_ns;     /* for the seat held, if times are noted */
     _Atomic uint32_t state; /* enum guest_state; whoever makes it IDLE or SPARE is done with it */
 };
 
@@ -45,6 +46,9 @@ struct usher_pool {
     bool shared;         /* has a file; otherwise it is for the threads of this process */
     int fd;              /* its description has the locks of our rows; -1 after a fork */
     unsigned flags;
+    int (*waiting)(struct usher_pool *pool, void *context); /* usher_options */
+    void *context;
+    uint32_t waiting_ms;
     struct os_self self;
     char *path;
     size_t size;
@@ -67,6 +71,8 @@ int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cyc
 /* file.c */
 int usher__file_open(struct usher_pool *pool, const char *name,
                      const struct usher_options *options);
+/* inspect.c: note that a seat was given back. */
+void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_ns);
 /* name.c: the directory (an open descriptor) and the name in it; path has room for PATH_MAX. */
 int usher__name_resolve(const char *name, bool create, char *path, int *directory,
                         const char **last);

@@ -41,24 +41,37 @@ static int open_named(const char *path, bool create)
     return fd < 0 ? -errno : fd;
 }
 
-static int open_directory(char *path, bool create)
+/* Where names without a slash are; whether the user said so. */
+static int directory_path(char *path, size_t room, bool *named)
 {
-    const char *named = getenv("USHER_DIR");
+    const char *said = getenv("USHER_DIR");
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     int length;
-    if (named != NULL && named[0] != '\0') {
-        length = snprintf(path, PATH_MAX, "%s", named);
+    *named = said != NULL && said[0] != '\0';
+    if (*named) {
+        length = snprintf(path, room, "%s", said);
     } else if (runtime != NULL && runtime[0] == '/') {
-        length = snprintf(path, PATH_MAX, "%s/usher", runtime);
-        named = NULL;
+        length = snprintf(path, room, "%s/usher", runtime);
     } else {
-        length = snprintf(path, PATH_MAX, "/dev/shm/usher-%u", (unsigned)geteuid());
-        named = NULL;
+        length = snprintf(path, room, "/dev/shm/usher-%u", (unsigned)geteuid());
     }
-    if (length < 0 || length >= PATH_MAX) {
-        return -ENAMETOOLONG;
+    return length < 0 || (size_t)length >= room ? -ENAMETOOLONG : 0;
+}
+
+int usher_directory(char *path, size_t room)
+{
+    bool named;
+    return directory_path(path, room, &named);
+}
+
+static int open_directory(char *path, bool create)
+{
+    bool named;
+    int error = directory_path(path, PATH_MAX, &named);
+    if (error != 0) {
+        return error;
     }
-    return named != NULL && named[0] != '\0' ? open_named(path, create) : open_own(path, create);
+    return named ? open_named(path, create) : open_own(path, create);
 }
 
 /* The directory part of a path. */

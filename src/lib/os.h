@@ -11,8 +11,9 @@
 #include <time.h>
 
 /* Sleep while the high half of the word, which is all that a grant changes, is as in `seen`; at the
-   latest until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). Returns for any reason. */
-void os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared);
+   latest until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). Returns for any reason;
+   -EINTR: for a signal. */
+int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared);
 /* Wake whoever sleeps on the word. How many did: 0 or 1. */
 int os_wake(const _Atomic uint64_t *word, bool shared);
 

@@ -26,12 +26,14 @@ static const uint32_t *high_half(const _Atomic uint64_t *word)
 #endif
 }
 
-void os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared)
+int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared)
 {
     struct timespec until = {deadline_ns / 1000000000, deadline_ns % 1000000000};
-    (void)syscall(SYS_futex, high_half(word), FUTEX_WAIT_BITSET | (shared ? 0 : FUTEX_PRIVATE_FLAG),
-                  (uint32_t)(seen >> 32), deadline_ns == INT64_MAX ? NULL : &until, NULL,
-                  FUTEX_BITSET_MATCH_ANY);
+    long slept =
+        syscall(SYS_futex, high_half(word), FUTEX_WAIT_BITSET | (shared ? 0 : FUTEX_PRIVATE_FLAG),
+                (uint32_t)(seen >> 32), deadline_ns == INT64_MAX ? NULL : &until, NULL,
+                FUTEX_BITSET_MATCH_ANY);
+    return slept == -1 ? -errno : 0;
 }
 
 int os_wake(const _Atomic uint64_t *word, bool shared)

@@ -88,7 +88,7 @@ static void discard(struct usher_pool *pool)
 static bool acceptable(const struct usher_options *options)
 {
     const unsigned known = USHER_EXISTING | USHER_EXCLUSIVE | USHER_KEEP | USHER_TIMES;
-    uint64_t rest = 0;
+    uint32_t rest = 0;
     for (unsigned i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++) {
         rest |= options->reserved[i];
     }
@@ -114,6 +114,9 @@ int usher_open(struct usher_pool **opened, const char *name, const struct usher_
     }
     pool->fd = -1;
     pool->flags = options->flags;
+    pool->waiting = options->waiting;
+    pool->context = options->context;
+    pool->waiting_ms = options->waiting_ms;
     pool->shared = name != NULL;
     int error = pool->shared ? usher__file_open(pool, name, options) : open_threads(pool, options);
     if (error == 0) {
@@ -170,6 +173,14 @@ static inline void seated(struct usher_pool *pool, struct guest *guest, struct u
     if (pool->flags & USHER_TIMES) {
         atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
     }
+}
+
+/* It has been given back: for usher_history. */
+static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct guest *guest)
+{
+    int64_t since = atomic_load(&pool->rows[guest->row].since_ns);
+    usher__past_note(pool, guest->waited_ns, since == 0 ? 0 : os_now_ns() - since);
+    guest->waited_ns = 0;
 }
 
 /* Claim a seat for a granted guest: one of the pool's k, unless a shrinking pool has more holders
@@ -276,12 +287,14 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
         return 0;
     }
     if (!take.granted) {
-        atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
+        int64_t began = os_now_ns();
+        atomic_store(&pool->rows[guest->row].since_ns, began);
         error = usher__wait(pool, guest, deadline_ns);
         if (error != 0) {
             return error;
         }
-        atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
+        guest->waited_ns = os_now_ns() - began;
+        atomic_store(&pool->rows[guest->row].since_ns, began + guest->waited_ns);
         take.ticket = core_row_ticket(usher__row_word(pool, guest->row));
     }
     /* The row keeps few bits of a ticket; I has more of them, and is not far ahead. */
@@ -399,6 +412,9 @@ static inline void left(struct usher_pool *pool, struct guest *guest)
     struct format_row *row = &pool->rows[guest->row];
     uint64_t served = atomic_load_explicit(&row->served, memory_order_relaxed);
     atomic_store_explicit(&row->served, served + 1, memory_order_relaxed);
+    if (pool->flags & USHER_TIMES) {
+        note_times(pool, guest);
+    }
     atomic_store_explicit(&guest->state, GUEST_IDLE, memory_order_release);
 }
 
@@ -534,6 +550,10 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
             format_owner_pid(owner) == (uint32_t)pid &&
             format_owner_namespace(owner) == pool->self.pid_namespace &&
             (core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING)) {
+            int64_t since = atomic_load(&pool->rows[row].since_ns);
+            struct guest *guest = usher__guest_with(pool, row);
+            usher__past_note(pool, guest == NULL ? 0 : guest->waited_ns,
+                             since == 0 ? 0 : os_now_ns() - since);
             usher__alive_bury(pool, row, core_row_cycle(word), true);
             atomic_fetch_add(&pool->rows[row].served, 1);
             released++;

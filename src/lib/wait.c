@@ -135,6 +135,10 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     struct format_row *row = &pool->rows[guest->row];
     int64_t look = 0; /* when to look next: soon, if it comes to the front of the line */
     struct watch *watch = NULL;
+    int64_t tell = pool->waiting != NULL && pool->waiting_ms != 0
+                       ? os_now_ns() + (int64_t)pool->waiting_ms * 1000000
+                       : INT64_MAX;
+    bool interrupted = false;
     int error = 0;
     for (;;) {
         uint32_t waiters;
@@ -147,6 +151,13 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         if (removed || deadline_ns <= now) {
             error = give_up(pool, guest, removed ? -EIDRM : -ETIMEDOUT);
             break;
+        }
+        if (pool->waiting != NULL && (interrupted || tell <= now)) {
+            tell = tell <= now ? now + (int64_t)pool->waiting_ms * 1000000 : tell;
+            if (pool->waiting(pool, pool->context) != 0) {
+                error = give_up(pool, guest, -ECANCELED);
+                break;
+            }
         }
         unsigned place = position(pool, guest->row, &waiters);
         int64_t next = until(place, waiters, guest->row, now);
@@ -161,7 +172,9 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         uint32_t mark = atomic_load(&row->watch) & FORMAT_REAPED;
         atomic_store(&row->watch, mark | FORMAT_WAITS | (place <= 2 ? FORMAT_LOOKS : 0));
         if (core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
-            os_sleep(&row->word, word, look < deadline_ns ? look : deadline_ns, pool->shared);
+            int64_t wake = look < deadline_ns ? look : deadline_ns;
+            interrupted =
+                os_sleep(&row->word, word, wake < tell ? wake : tell, pool->shared) == -EINTR;
         }
     }
     atomic_store(&row->watch, atomic_load(&row->watch) & FORMAT_REAPED);
