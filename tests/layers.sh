@@ -7,7 +7,7 @@
 #     lib                 core, include/usher.h
 #     check               step                            (knows a machine only by its contract)
 #     lab                 check, papers, model, step
-#     bench               include/usher.h
+#     bench, cli          include/usher.h
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ allowed() {
     lib) echo "core usher.h" ;; # and the header that is installed
     check) echo "step" ;;
     lab) echo "check papers model step" ;;
-    bench) echo "usher.h" ;;
+    bench | cli) echo "usher.h" ;;
     *) echo "unknown" ;;
     esac
 }

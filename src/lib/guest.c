@@ -127,7 +127,10 @@ void usher__guest_detach(struct usher_pool *pool)
         if (ours && state == GUEST_HELD) {
             (void)usher__pool_leave(pool, guest, guest->cycle);
         }
-        if (ours && pool->shared && state != GUEST_AWAY && state != GUEST_ORPHAN) {
+        /* a row whose seat is another's now is its sign of life */
+        bool away = state == GUEST_AWAY || state == GUEST_ORPHAN;
+        if (ours && pool->shared &&
+            (!away || core_row_state(usher__row_word(pool, guest->row)) == CORE_IDLE)) {
             atomic_store(&pool->rows[guest->row].owner, 0);
         }
         free(guest);

@@ -1,0 +1,96 @@
+/*
+ * usher(1) inside. main.c finds the verb; each verb is a file, cmd_VERB.c; this is what they share.
+ * Only the public header of the library is used.
+ */
+#ifndef USHER_CLI_H
+#define USHER_CLI_H
+
+#include "cli/exit_codes.h"
+#include "usher.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cli_verb {
+    const char *name;
+    const char *usage;                 /* one line, without "usage: " */
+    const char *summary;               /* a few words for the list */
+    const char *help;                  /* the rest of `usher help VERB` */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb; an enum cli_exit, or a status */
+};
+
+extern const struct cli_verb cli_run, cli_acquire, cli_release, cli_status, cli_top, cli_create,
+    cli_resize, cli_remove, cli_doctor;
+
+/* options.c: what the verbs have in common. */
+enum cli_option {
+    CLI_OPTION_SEATS = 1 << 0,  /* -k SEATS */
+    CLI_OPTION_WAIT = 1 << 1,   /* -n, -w TIME, -E CODE */
+    CLI_OPTION_RUN = 1 << 2,    /* -c, --labels, --env */
+    CLI_OPTION_TALK = 1 << 3,   /* -v, -q */
+    CLI_OPTION_FOR = 1 << 4,    /* --for PID */
+    CLI_OPTION_JSON = 1 << 5,   /* --json */
+    CLI_OPTION_CREATE = 1 << 6, /* --guests N, --mode M */
+    CLI_OPTION_FORCE = 1 << 7   /* --force */
+};
+
+struct cli_options {
+    uint32_t seats, guests;
+    mode_t mode;
+    int64_t wait_ns; /* INT64_MAX: for ever; 0: do not wait */
+    int not_had;     /* the exit code for that */
+    bool verbose, quiet, json, force;
+    pid_t for_pid;    /* 0: the caller */
+    const char *line; /* -c */
+    char *labels;     /* A,B,.. */
+    const char *variable;
+    const char *pool; /* the first operand */
+    int rest;         /* index of what follows it */
+};
+
+/*
+ * Parse the options of a verb that allows these. Options stop at the first operand, the pool, if
+ * `after_pool` is false; otherwise some may follow it (usher acquire POOL -k 4). 0, or CLI_USAGE
+ * after a message. A verb without a pool has options->pool NULL.
+ */
+int cli_parse(const struct cli_verb *verb, unsigned allowed, bool after_pool, int argc, char **argv,
+              struct cli_options *options);
+/* 1.5, 30s, 5m, 1h. Whether it is one. */
+bool cli_parse_time(const char *text, int64_t *ns);
+bool cli_parse_number(const char *text, uint64_t most, uint64_t *number);
+
+/* messages.c: "usher: pool gpu: what is wrong; what to do", on stderr. */
+__attribute__((format(printf, 2, 3))) int cli_fail(enum cli_exit code, const char *format, ...);
+/* For an error of the library about a pool; the exit code that belongs to it. */
+int cli_fail_pool(const char *pool, int error, bool creating);
+/* 950 ms, 3.2 s, 4 min 10 s, 2 h 5 min, 3 d 4 h. */
+const char *cli_duration(int64_t ns, char *text, size_t room);
+int64_t cli_now_ns(void);
+/* What a process is running, for people: the name, and as many of its arguments as fit. */
+const char *cli_command_of(pid_t pid, char *text, size_t room);
+
+/* seat.c: waiting for a seat as the commands do it. */
+struct cli_wait {
+    const char *pool_name;
+    struct usher_pool *pool;
+    struct cli_options *options;
+    int64_t began_ns;
+    bool shown; /* a line is on the terminal */
+};
+/* Open the pool, creating it if the options allow it. 0 or an exit code, after a message. */
+int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags);
+/* Get a seat. 0, or an exit code after a message; or 128 + signal. */
+int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat);
+/* The label of a seat, or NULL. */
+const char *cli_label(const struct cli_options *options, uint32_t seat, char *room, size_t size);
+
+/* nested.c: the seats that this process runs under. */
+/* Is there a seat of that pool above us, still held? Then fill it in. */
+bool cli_nested(struct usher_pool *pool, struct usher_seat *seat);
+/* Set what the command sees: USHER_POOL, USHER_SEAT .. and USHER_HELD. */
+int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, bool nested);
+/* In the child, just before exec: who holds it is this process. */
+void cli_environment_holder(pid_t pid);
+
+#endif

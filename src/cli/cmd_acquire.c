@@ -1,0 +1,149 @@
+/*
+ * usher acquire, usher release: a seat for a script. It is held by the calling shell, not by these
+ * commands, which are over at once.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What tells a forked copy from a program that was started: a copy has its parent's memory, so its
+   arguments are at the same, random, address. */
+static bool memory_of(pid_t pid, pid_t *parent, unsigned long *arguments)
+{
+    char path[64];
+    char text[1024];
+    long parent_ = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    size_t got = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    text[got] = '\0';
+    char *at = strrchr(text, ')'); /* the name may hold anything */
+    *arguments = 0;
+    for (int field = 3; at != NULL && field <= 48; field++) {
+        at = strchr(at, ' ');
+        at = at == NULL ? NULL : at + 1;
+        if (at != NULL && field == 4) {
+            parent_ = strtol(at, NULL, 10);
+        }
+        if (at != NULL && field == 48) {
+            *arguments = strtoul(at, NULL, 10);
+        }
+    }
+    *parent = (pid_t)parent_;
+    return at != NULL && parent_ > 0;
+}
+
+/* The shell that called us. In seat=$(usher acquire ..) our parent may be a copy that the shell made
+   of itself, and that is gone as soon as we are: then it is the shell itself. */
+static pid_t caller(void)
+{
+    pid_t shell = getppid();
+    pid_t above;
+    pid_t further;
+    unsigned long own;
+    unsigned long other;
+    while (memory_of(shell, &above, &own) && own != 0 && memory_of(above, &further, &other) &&
+           own == other) {
+        shell = above;
+    }
+    return shell;
+}
+
+static int acquire(int argc, char **argv)
+{
+    struct cli_options options;
+    struct cli_wait wait;
+    struct usher_seat seat;
+    char label[256];
+    int error = cli_parse(&cli_acquire,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_TALK | CLI_OPTION_FOR |
+                              CLI_OPTION_CREATE,
+                          true, argc, argv, &options);
+    if (error != 0) {
+        return error;
+    }
+    if (options.pool == NULL || options.rest < argc) {
+        return cli_fail(CLI_USAGE, "acquire: give one pool; usage: usher %s", cli_acquire.usage);
+    }
+    pid_t holder = options.for_pid != 0 ? options.for_pid : caller();
+    error = cli_open(&wait, &options, 0);
+    if (error == 0) {
+        error = cli_get_seat(&wait, &seat);
+        if (error == 0) {
+            int assigned = usher_assign(wait.pool, &seat, holder);
+            if (assigned != 0) {
+                (void)usher_release(wait.pool, &seat);
+                error = cli_fail(assigned == -ESRCH ? CLI_USAGE : CLI_OS,
+                                 "pool %s: process %ld cannot hold a seat: %s", options.pool,
+                                 (long)holder, usher_strerror(assigned));
+            }
+        }
+        usher_close(wait.pool);
+    }
+    if (error == 0) {
+        const char *named = cli_label(&options, seat.number, label, sizeof label);
+        if (named != NULL) {
+            (void)printf("%s\n", named);
+        } else {
+            (void)printf("%u\n", seat.number);
+        }
+    }
+    return error;
+}
+
+static int release(int argc, char **argv)
+{
+    struct cli_options options;
+    struct cli_wait wait;
+    int error = cli_parse(&cli_release, CLI_OPTION_FOR, true, argc, argv, &options);
+    if (error != 0) {
+        return error;
+    }
+    if (options.pool == NULL || options.rest < argc) {
+        return cli_fail(CLI_USAGE, "release: give one pool; usage: usher %s", cli_release.usage);
+    }
+    pid_t holder = options.for_pid != 0 ? options.for_pid : caller();
+    error = cli_open(&wait, &options, USHER_EXISTING);
+    if (error == 0) {
+        int released = usher_release_for(wait.pool, holder);
+        if (released < 0) {
+            error = cli_fail_pool(options.pool, released, false);
+        } else if (released == 0) {
+            error =
+                cli_fail(CLI_NOT_HAD, "pool %s: process %ld holds no seat that could be released",
+                         options.pool, (long)holder);
+        }
+        usher_close(wait.pool);
+    }
+    return error;
+}
+
+const struct cli_verb cli_acquire = {
+    "acquire",
+    "acquire POOL [-k SEATS] [-n | -w TIME] [-E CODE] [--for PID] [-v | -q]",
+    "get a seat for the calling shell; print its number",
+    "Waits in line like run, and prints the number of the seat. The seat is held by the\n"
+    "calling shell until 'usher release', or until that shell ends, however it ends.\n\n"
+    "  -k, -n, -w, -E, -v, -q, --guests, --mode   as for run\n"
+    "  --for PID          held by that process instead of the calling shell\n\n"
+    "  seat=$(usher acquire licences -k 2) || exit\n"
+    "  ... use licence number $seat ...\n"
+    "  usher release licences\n",
+    acquire,
+};
+
+const struct cli_verb cli_release = {
+    "release",
+    "release POOL [--for PID]",
+    "give back what the calling shell has acquired",
+    "Gives back the seats of that pool that the calling shell holds by 'usher acquire'.\n\n"
+    "  --for PID          what that process holds instead\n",
+    release,
+};

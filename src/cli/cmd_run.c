@@ -1,0 +1,205 @@
+/*
+ * usher run POOL COMMAND: wait for a seat, run the command in it, give the seat back.
+ *
+ * Who holds is the command: the seat is made over to it (usher_assign) in the child, before exec, so
+ * that there is no instant at which a killed wrapper would cost the command its seat. The command
+ * also inherits the pool's descriptor, whose lock tells other pid namespaces that it lives.
+ *
+ * The wrapper stays the parent, in the same process group, and is to be felt as little as possible:
+ * what the terminal sends reaches the command by itself, what is sent to the wrapper alone is passed
+ * on; when the command is stopped from the terminal, so is the wrapper.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
+
+enum { PASSED_ON = sizeof passed_on / sizeof passed_on[0] };
+
+static char **command_of(const struct cli_options *options, int argc, char **argv)
+{
+    static char *shell[4];
+    if (options->line != NULL) {
+        shell[0] = getenv("SHELL");
+        shell[0] = shell[0] == NULL || shell[0][0] == '\0' ? "/bin/sh" : shell[0];
+        shell[1] = "-c";
+        shell[2] = (char *)(uintptr_t)options->line;
+        return shell;
+    }
+    return options->rest < argc ? argv + options->rest : NULL;
+}
+
+static int cannot_run(const char *command, int error)
+{
+    if (error == ENOENT) {
+        return cli_fail(CLI_NOT_FOUND, "%s: command not found", command);
+    }
+    return cli_fail(CLI_NOT_EXECUTABLE, "%s: cannot be run: %s", command, strerror(error));
+}
+
+/* What happened between vfork and exec: the child writes here into our memory. */
+static volatile int exec_error, assign_error;
+
+/* The child: it has our memory until it execs, and we stand still. */
+static void become(struct cli_wait *wait, struct usher_seat *seat, char **command,
+                   const sigset_t *mask)
+{
+    assign_error = usher_assign(wait->pool, seat, getpid());
+    if (assign_error == 0) {
+        cli_environment_holder(getpid());
+        (void)sigprocmask(SIG_SETMASK, mask, NULL);
+        (void)execvp(command[0], command);
+        exec_error = errno;
+    }
+    _exit(CLI_NOT_FOUND);
+}
+
+/* The command was stopped from the terminal: be stopped in the same way, so that the shell sees it,
+   and go on together. */
+static void stop_with(pid_t child, int signal_)
+{
+    sigset_t one;
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, signal_);
+    (void)raise(signal_);
+    (void)sigprocmask(SIG_UNBLOCK, &one, NULL); /* here */
+    (void)sigprocmask(SIG_BLOCK, &one, NULL);
+    (void)kill(child, SIGCONT);
+}
+
+static int status_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Wait for the command, passing signals on. All of them are blocked. */
+static int accompany(pid_t child, const sigset_t *signals)
+{
+    for (;;) {
+        siginfo_t info;
+        int status;
+        pid_t changed = waitpid(child, &status, WNOHANG | WUNTRACED);
+        if (changed == child && !WIFSTOPPED(status)) {
+            return status_of(status);
+        }
+        if (changed == child && (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
+                                 WSTOPSIG(status) == SIGTTOU)) {
+            stop_with(child, WSTOPSIG(status));
+            continue;
+        }
+        if (changed < 0 && errno == ECHILD) {
+            return cli_fail(CLI_BUG, "the command is gone, and nobody said how it ended");
+        }
+        int signal_ = sigwaitinfo(signals, &info);
+        /* What the terminal sends, the command has got already. */
+        if (signal_ > 0 && signal_ != SIGCHLD && info.si_code != SI_KERNEL) {
+            (void)kill(child, signal_);
+        }
+    }
+}
+
+static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **command)
+{
+    sigset_t signals;
+    sigset_t before;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGCHLD);
+    for (unsigned s = 0; s < PASSED_ON; s++) {
+        (void)sigaddset(&signals, passed_on[s]);
+    }
+    (void)signal(SIGCHLD, SIG_DFL); /* or its end would not be told */
+    (void)sigprocmask(SIG_BLOCK, &signals, &before);
+    int64_t began = cli_now_ns();
+    pid_t child = vfork();
+    if (child == 0) {
+        become(wait, seat, command, &before);
+    }
+    if (child < 0 || assign_error != 0) {
+        int error = child < 0 ? errno : -assign_error;
+        (void)usher_release(wait->pool, seat);
+        return cli_fail(CLI_OS, "cannot start the command: %s", usher_strerror(error));
+    }
+    int status = accompany(child, &signals);
+    (void)usher_release_for(wait->pool, child);
+    if (exec_error != 0) {
+        return cannot_run(command[0], exec_error);
+    }
+    if (wait->options->verbose) {
+        char held[32];
+        (void)fprintf(stderr, "usher: pool %s: seat %u given back after %s\n", wait->pool_name,
+                      seat->number, cli_duration(cli_now_ns() - began, held, sizeof held));
+    }
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct cli_options options;
+    struct cli_wait wait;
+    struct usher_seat seat;
+    int error = cli_parse(&cli_run,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN | CLI_OPTION_TALK |
+                              CLI_OPTION_CREATE,
+                          true, argc, argv, &options);
+    if (error != 0) {
+        return error;
+    }
+    char **command = command_of(&options, argc, argv);
+    if (options.pool == NULL || command == NULL) {
+        return cli_fail(CLI_USAGE, "run: give a pool and a command; usage: usher %s",
+                        cli_run.usage);
+    }
+    error = cli_open(&wait, &options, USHER_KEEP);
+    if (error != 0) {
+        return error;
+    }
+    bool nested = cli_nested(wait.pool, &seat);
+    if (!nested) {
+        error = cli_get_seat(&wait, &seat);
+    }
+    if (error == 0 && cli_environment(&wait, &seat, nested) != 0) {
+        error = cli_fail(CLI_OS, "no memory for the environment");
+    }
+    if (error == 0 && nested) { /* there is nothing to give back: be the command */
+        usher_close(wait.pool);
+        (void)execvp(command[0], command);
+        return cannot_run(command[0], errno);
+    }
+    if (error == 0) {
+        error = run_in_seat(&wait, &seat, command);
+    }
+    usher_close(wait.pool);
+    return error;
+}
+
+const struct cli_verb cli_run = {
+    "run",
+    "run [-k SEATS] [-n | -w TIME] [-E CODE] [--labels A,B,..] [--env VAR]\n"
+    "           [-v | -q] POOL [--] COMMAND [ARGUMENT..]   or   POOL -c LINE",
+    "wait for a seat, run a command in it, give it back",
+    "Waits in line for one of the pool's seats, runs the command, gives the seat back.\n"
+    "The first use of a pool makes it.\n\n"
+    "  -k, --seats SEATS  how many may run at a time; only a new pool needs it\n"
+    "  -n, --nonblock     do not wait: exit 75 if no seat is free\n"
+    "  -w, --wait TIME    wait at most so long: 1.5, 30s, 5m, 1h\n"
+    "  -E CODE            the exit code instead of 75\n"
+    "  -c LINE            run a line with the shell\n"
+    "  --labels A,B,..    names for seats 0, 1, ..; as many seats as names\n"
+    "  --env VAR          set VAR to the seat's label, or its number\n"
+    "  -v, -q             say how long it took; or show nothing while waiting\n"
+    "  --guests N         of a new pool: requests in progress at a time (1024)\n"
+    "  --mode M           of a new pool: who may use it (600)\n\n"
+    "The command sees USHER_POOL, USHER_SEAT (from 0), USHER_SEATS, USHER_TICKET and\n"
+    "USHER_LABEL. It holds the seat itself: until it ends, and no longer, even if usher\n"
+    "is killed. The exit status is its own. A command that asks for the same pool again\n"
+    "runs at once under the seat it has.\n\n"
+    "  usher run builds -k 3 -- make -j8\n"
+    "  usher run gpu --labels 0,1 --env CUDA_VISIBLE_DEVICES -- ./train\n",
+    run,
+};

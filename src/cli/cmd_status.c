@@ -1,0 +1,244 @@
+/* usher status: who holds, who waits; as a table, or as JSON. */
+#include "cli/cli.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMMAND_ROOM = 256 };
+
+struct state {
+    const char *name;
+    struct usher_pool *pool;
+    struct usher_info info;
+    struct usher_guest *guests;
+    int count;
+};
+
+/* USHER_LABEL of a command, if it can be read. */
+static const char *label_of(pid_t pid, char *label, size_t room)
+{
+    char path[64];
+    static char text[1 << 17];
+    (void)snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    text[got > 0 ? got : 0] = '\0';
+    for (char *at = text; at < text + got; at += strlen(at) + 1) {
+        if (strncmp(at, "USHER_LABEL=", 12) == 0) {
+            (void)snprintf(label, room, "%s", at + 12);
+            return label;
+        }
+    }
+    return NULL;
+}
+
+static double seconds(const struct usher_guest *guest)
+{
+    return guest->since_ns == 0 ? 0 : (double)(cli_now_ns() - guest->since_ns) / 1e9;
+}
+
+static json_t *holder_json(const struct usher_guest *guest)
+{
+    char command[COMMAND_ROOM];
+    char label[256];
+    const char *named = label_of(guest->pid, label, sizeof label);
+    json_t *object = json_object();
+    (void)json_object_set_new(object, "seat",
+                              guest->seat == UINT32_MAX ? json_null() : json_integer(guest->seat));
+    (void)json_object_set_new(object, "label", named == NULL ? json_null() : json_string(named));
+    (void)json_object_set_new(object, "pid", json_integer(guest->pid));
+    (void)json_object_set_new(object, "ticket", json_integer((json_int_t)guest->ticket));
+    (void)json_object_set_new(object, "command",
+                              json_string(cli_command_of(guest->pid, command, sizeof command)));
+    (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
+    (void)json_object_set_new(object, "alive",
+                              guest->alive < 0 ? json_null() : json_boolean(guest->alive));
+    return object;
+}
+
+static json_t *waiter_json(const struct usher_guest *guest)
+{
+    char command[COMMAND_ROOM];
+    json_t *object = json_object();
+    (void)json_object_set_new(object, "position", json_integer(guest->position));
+    (void)json_object_set_new(object, "pid", json_integer(guest->pid));
+    (void)json_object_set_new(object, "ticket", json_integer((json_int_t)guest->ticket));
+    (void)json_object_set_new(object, "command",
+                              json_string(cli_command_of(guest->pid, command, sizeof command)));
+    (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
+    return object;
+}
+
+static void print_json(const struct state *state)
+{
+    json_t *document = json_object();
+    json_t *holders = json_array();
+    json_t *waiters = json_array();
+    for (int g = 0; g < state->count; g++) {
+        const struct usher_guest *guest = &state->guests[g];
+        if (guest->position == 0) {
+            (void)json_array_append_new(holders, holder_json(guest));
+        } else {
+            (void)json_array_append_new(waiters, waiter_json(guest));
+        }
+    }
+    (void)json_object_set_new(document, "pool", json_string(state->name));
+    (void)json_object_set_new(document, "path", json_string(usher_path(state->pool)));
+    (void)json_object_set_new(document, "seats", json_integer(state->info.seats));
+    (void)json_object_set_new(document, "free", json_integer(state->info.free));
+    (void)json_object_set_new(document, "holders", holders);
+    (void)json_object_set_new(document, "waiters", waiters);
+    (void)json_object_set_new(document, "served", json_integer((json_int_t)state->info.served));
+    (void)json_object_set_new(document, "gave_up", json_integer((json_int_t)state->info.gave_up));
+    (void)json_object_set_new(document, "reaped", json_integer((json_int_t)state->info.reaped));
+    (void)json_dumpf(document, stdout, JSON_COMPACT);
+    (void)fputc('\n', stdout);
+    json_decref(document);
+}
+
+/* A process's command, as much of it as fits. */
+static const char *short_command(pid_t pid, char *text, size_t width)
+{
+    (void)cli_command_of(pid, text, COMMAND_ROOM);
+    if (strlen(text) > width) {
+        (void)snprintf(text + width - 3, 4, "...");
+    }
+    return text;
+}
+
+static void print_table(const struct state *state)
+{
+    char command[COMMAND_ROOM];
+    char label[256];
+    char time[32];
+    (void)printf("%s: %u seats, %u free, %u waiting", state->name, state->info.seats,
+                 state->info.free, state->info.waiters);
+    if (state->info.owed > 0) {
+        (void)printf(", %u going", state->info.owed);
+    }
+    (void)printf("; %llu served, %llu gave up, %llu reaped\n",
+                 (unsigned long long)state->info.served, (unsigned long long)state->info.gave_up,
+                 (unsigned long long)state->info.reaped);
+    if (state->count > 0) {
+        (void)printf("  %-5s %-8s %8s %14s  %s\n", "seat", "label", "pid", "time", "command");
+    }
+    for (int g = 0; g < state->count; g++) {
+        const struct usher_guest *guest = &state->guests[g];
+        char place[16];
+        const char *named = guest->position == 0 ? label_of(guest->pid, label, sizeof label) : NULL;
+        (void)snprintf(place, sizeof place, guest->position == 0 ? "%u" : "+%u",
+                       guest->position == 0 ? guest->seat : guest->position);
+        (void)printf("  %-5s %-8.8s %8d %14s  %s%s\n",
+                     guest->position == 0 && guest->seat == UINT32_MAX ? "?" : place,
+                     named == NULL ? "" : named, (int)guest->pid,
+                     guest->since_ns == 0
+                         ? "-"
+                         : cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time),
+                     guest->alive == 0 ? "(dead) " : "",
+                     short_command(guest->pid, command, guest->alive == 0 ? 31 : 38));
+    }
+}
+
+static int look(const char *name, const struct cli_options *options)
+{
+    struct state state = {.name = name};
+    struct usher_options existing = {.flags = USHER_EXISTING};
+    int error = usher_open(&state.pool, name, &existing);
+    if (error != 0) {
+        return cli_fail_pool(name, error, false);
+    }
+    int room = 0;
+    do { /* more may come while we look */
+        room = state.count + 64;
+        state.guests = realloc(state.guests, (size_t)room * sizeof *state.guests);
+        if (state.guests == NULL) {
+            usher_close(state.pool);
+            return cli_fail(CLI_OS, "out of memory");
+        }
+        state.count = usher_inspect(state.pool, &state.info, state.guests, (size_t)room);
+    } while (state.count > room);
+    if (state.count < 0) {
+        error = cli_fail_pool(name, state.count, false);
+    } else if (options->json) {
+        print_json(&state);
+    } else {
+        print_table(&state);
+    }
+    free(state.guests);
+    usher_close(state.pool);
+    return error;
+}
+
+static int compare(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int look_at_all(const struct cli_options *options)
+{
+    char path[PATH_MAX];
+    struct dirent **entries;
+    int error = usher_directory(path, sizeof path);
+    int count = error == 0 ? scandir(path, &entries, visible, compare) : -1;
+    if (count < 0 && errno != ENOENT) {
+        return cli_fail(CLI_OS, "%s: %s", path, strerror(errno));
+    }
+    for (int e = 0; e < count; e++) {
+        int failed = look(entries[e]->d_name, options);
+        error = error == 0 ? failed : error;
+        free(entries[e]);
+    }
+    if (count >= 0) {
+        free(entries);
+    }
+    if (count <= 0 && !options->json) {
+        (void)printf("no pools in %s\n", path);
+    }
+    return error;
+}
+
+static int status(int argc, char **argv)
+{
+    struct cli_options options;
+    int error = cli_parse(&cli_status, CLI_OPTION_JSON, true, argc, argv, &options);
+    if (error != 0) {
+        return error;
+    }
+    if (options.pool == NULL) {
+        return look_at_all(&options);
+    }
+    error = look(options.pool, &options);
+    for (int a = options.rest; a < argc; a++) {
+        if (strcmp(argv[a], "--json") == 0) {
+            continue;
+        }
+        int failed = look(argv[a], &options);
+        error = error == 0 ? failed : error;
+    }
+    return error;
+}
+
+const struct cli_verb cli_status = {
+    "status",
+    "status [POOL..] [--json]",
+    "who holds, who waits",
+    "Shows the holders by seat (a number), then those who wait by place in line (+1 is\n"
+    "next), with their processes and how long. Without a pool: all pools of the\n"
+    "directory ($USHER_DIR, else $XDG_RUNTIME_DIR/usher, else /dev/shm/usher-UID).\n\n"
+    "  --json             one document a line for each pool\n",
+    status,
+};

@@ -1,0 +1,86 @@
+/*
+ * usage: usher VERB [OPTION..] POOL ..
+ *
+ * Finds the verb and hands over; says what there is if it finds none.
+ */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static const struct cli_verb *const verbs[] = {&cli_run,    &cli_acquire, &cli_release,
+                                               &cli_status, &cli_top,     &cli_create,
+                                               &cli_resize, &cli_remove,  &cli_doctor};
+
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
+
+static void print_help(FILE *file)
+{
+    (void)fprintf(file, "usage: usher VERB [OPTION..] POOL ..\n\n"
+                        "Seats for jobs that share one machine: at most k at a time, first come,\n"
+                        "first served, and nothing is lost when any of them is killed.\n\n");
+    for (unsigned v = 0; v < VERBS; v++) {
+        (void)fprintf(file, "  %-9s %s\n", verbs[v]->name, verbs[v]->summary);
+    }
+    (void)fprintf(file, "\nBegin with:  usher run builds -k 3 -- make\n"
+                        "More:        usher help VERB, usher help exit, man usher\n");
+}
+
+static void print_codes(void)
+{
+#define X(name, code, meaning) (void)printf("%4d  %s\n", code, meaning);
+    CLI_EXIT_CODES(X)
+#undef X
+    (void)printf(" ...  under run, the command's own status; 128 + N if signal N ended it\n");
+}
+
+static const struct cli_verb *find(const char *name)
+{
+    for (unsigned v = 0; v < VERBS; v++) {
+        if (strcmp(verbs[v]->name, name) == 0) {
+            return verbs[v];
+        }
+    }
+    return NULL;
+}
+
+static int help(const char *name)
+{
+    if (name == NULL) {
+        print_help(stdout);
+        return CLI_OK;
+    }
+    if (strcmp(name, "exit") == 0) {
+        print_codes();
+        return CLI_OK;
+    }
+    const struct cli_verb *verb = find(name);
+    if (verb == NULL) {
+        return cli_fail(CLI_USAGE, "there is no verb '%s'; 'usher help' lists them", name);
+    }
+    (void)printf("usage: usher %s\n\n%s", verb->usage, verb->help);
+    return CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0) {
+        return help(argc > 2 ? argv[2] : NULL);
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        (void)printf("usher %s\n", USHER_VERSION);
+        return CLI_OK;
+    }
+    const struct cli_verb *verb = find(argv[1]);
+    if (verb == NULL) {
+        return cli_fail(CLI_USAGE, "there is no verb '%s'; 'usher help' lists them", argv[1]);
+    }
+    if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+        return help(argv[1]);
+    }
+    return verb->run(argc - 1, argv + 1);
+}

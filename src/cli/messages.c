@@ -1,0 +1,118 @@
+/* What usher says to people: see cli.h. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int cli_fail(enum cli_exit code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)fputs("usher: ", stderr);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+    va_end(arguments);
+    return (int)code;
+}
+
+static enum cli_exit code_of(int error, bool creating)
+{
+    switch (-error) {
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ERANGE:
+        return CLI_USAGE;
+    case ENOENT:
+        return creating ? CLI_CANNOT_CREATE : CLI_NO_POOL;
+    case EEXIST:
+    case ENOSPC:
+    case EROFS:
+    case EDQUOT:
+        return CLI_CANNOT_CREATE;
+    case EACCES:
+    case EPERM:
+    case EKEYREJECTED:
+        return CLI_PERMISSION;
+    case EDOM:
+        return CLI_OTHER_SEATS;
+    case EUSERS:
+    case EBUSY:
+    case EIDRM:
+    case ELOOP:
+    case ENODEV:
+    case ENODATA:
+    case EMSGSIZE:
+    case EBADMSG:
+    case EPROTONOSUPPORT:
+    case EUCLEAN:
+    case ENOLCK:
+        return CLI_UNUSABLE;
+    case ESTALE:
+        return CLI_BUG;
+    default:
+        return CLI_OS;
+    }
+}
+
+int cli_fail_pool(const char *pool, int error, bool creating)
+{
+    return cli_fail(code_of(error, creating), "pool %s: %s", pool[0] == '\0' ? "''" : pool,
+                    usher_strerror(error));
+}
+
+int64_t cli_now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+const char *cli_duration(int64_t ns, char *text, size_t room)
+{
+    long long ms = ns < 0 ? 0 : ns / 1000000;
+    long long s = ms / 1000;
+    if (ms < 1000) {
+        (void)snprintf(text, room, "%lld ms", ms);
+    } else if (s < 60) {
+        (void)snprintf(text, room, "%lld.%lld s", s, ms % 1000 / 100);
+    } else if (s < 3600) {
+        (void)snprintf(text, room, "%lld min %lld s", s / 60, s % 60);
+    } else if (s < 86400) {
+        (void)snprintf(text, room, "%lld h %lld min", s / 3600, s % 3600 / 60);
+    } else {
+        (void)snprintf(text, room, "%lld d %lld h", s / 86400, s % 86400 / 3600);
+    }
+    return text;
+}
+
+const char *cli_command_of(pid_t pid, char *text, size_t room)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, room - 1);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (got <= 0) {
+        (void)snprintf(text, room, "-");
+        return text;
+    }
+    text[got] = '\0';
+    for (ssize_t c = 0; c < got; c++) {
+        unsigned char byte = (unsigned char)text[c];
+        if (byte == '\0') {
+            text[c] = ' ';
+        } else if (byte < ' ' || byte == 127) {
+            text[c] = '?'; /* a terminal would obey it */
+        }
+    }
+    while (got > 0 && text[got - 1] == ' ') {
+        text[--got] = '\0';
+    }
+    return text;
+}

@@ -1,0 +1,118 @@
+/*
+ * The seats that this process runs under. A command finds them in USHER_HELD, a line for each, the
+ * innermost first: the pid of the command that holds it, its ticket, its seat, the pool's path. A
+ * line counts only while the pool itself says that this very process still holds that seat, so that
+ * a daemon that outlives its seat does not run for free.
+ */
+#include "cli/cli.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_GUESTS = 1024, PID_DIGITS = 10 };
+
+/* The new line begins with room for the pid, which is known only to the child: see below. */
+static char *held;
+
+static bool still_held(struct usher_pool *pool, long pid, unsigned long long ticket, unsigned seat)
+{
+    struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
+    bool found = false;
+    int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, MOST_GUESTS);
+    for (int g = 0; g < count && g < MOST_GUESTS && guests[g].position == 0; g++) {
+        found = found || (guests[g].pid == (pid_t)pid && guests[g].ticket == ticket &&
+                          guests[g].seat == seat && guests[g].alive != 0);
+    }
+    free(guests);
+    return found;
+}
+
+static void whole_path(struct usher_pool *pool, char *path)
+{
+    if (realpath(usher_path(pool), path) == NULL) {
+        (void)snprintf(path, PATH_MAX, "%s", usher_path(pool));
+    }
+}
+
+bool cli_nested(struct usher_pool *pool, struct usher_seat *seat)
+{
+    char path[PATH_MAX];
+    const char *line = getenv("USHER_HELD");
+    whole_path(pool, path);
+    while (line != NULL && *line != '\0') {
+        long pid;
+        unsigned long long ticket;
+        unsigned number;
+        int used = 0;
+        size_t length = strcspn(line, "\n");
+        if (sscanf(line, "%ld %llu %u %n", &pid, &ticket, &number, &used) == 3 && used > 0 &&
+            (size_t)used < length && strlen(path) == length - (size_t)used &&
+            strncmp(line + used, path, length - (size_t)used) == 0 &&
+            still_held(pool, pid, ticket, number)) {
+            *seat = (struct usher_seat){.number = number, .ticket = ticket};
+            return true;
+        }
+        line += length;
+        line += *line == '\n';
+    }
+    return false;
+}
+
+static int set(const char *name, unsigned long long number)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%llu", number);
+    return setenv(name, text, 1);
+}
+
+static int set_held(const struct cli_wait *wait, const struct usher_seat *seat)
+{
+    char path[PATH_MAX];
+    const char *above = getenv("USHER_HELD");
+    whole_path(wait->pool, path);
+    size_t room = strlen("USHER_HELD=") + PID_DIGITS + 64 + strlen(path) +
+                  (above == NULL ? 0 : strlen(above));
+    held = malloc(room);
+    if (held == NULL) {
+        return -1;
+    }
+    (void)snprintf(held, room, "USHER_HELD=%*s %llu %u %s%s%s", PID_DIGITS, "",
+                   (unsigned long long)seat->ticket, seat->number, path, above == NULL ? "" : "\n",
+                   above == NULL ? "" : above);
+    return putenv(held);
+}
+
+int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, bool nested)
+{
+    struct usher_info info;
+    char label[256];
+    const char *named = cli_label(wait->options, seat->number, label, sizeof label);
+    int count = usher_inspect(wait->pool, &info, NULL, 0);
+    int failed = setenv("USHER_POOL", wait->pool_name, 1);
+    failed |= set("USHER_SEAT", seat->number);
+    failed |= set("USHER_SEATS", count < 0 ? 0 : info.seats);
+    failed |= set("USHER_TICKET", seat->ticket);
+    if (named != NULL) {
+        failed |= setenv("USHER_LABEL", named, 1);
+    } else if (!nested) {
+        failed |= unsetenv("USHER_LABEL");
+    }
+    if (wait->options->variable != NULL) {
+        failed |= named != NULL ? setenv(wait->options->variable, named, 1)
+                                : set(wait->options->variable, seat->number);
+    }
+    if (!nested) {
+        failed |= set_held(wait, seat);
+    }
+    return failed;
+}
+
+void cli_environment_holder(pid_t pid)
+{
+    char *digit = held + strlen("USHER_HELD=") + PID_DIGITS;
+    for (long rest = pid; rest > 0; rest /= 10) {
+        *--digit = (char)('0' + rest % 10);
+    }
+}

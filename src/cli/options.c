@@ -1,0 +1,247 @@
+/* The options that the verbs have in common: see cli.h. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)text[0])) {
+        return false;
+    }
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *number = value;
+    return errno == 0 && *end == '\0' && value <= most;
+}
+
+bool cli_parse_time(const char *text, int64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    char *end;
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.') {
+        return false;
+    }
+    double value = strtod(text, &end);
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        if (strcmp(end, units[u].unit) == 0 && value >= 0 && value * units[u].seconds < 1e9) {
+            *ns = (int64_t)(value * units[u].seconds * 1e9);
+            return true;
+        }
+    }
+    return false;
+}
+
+enum { LABELS = 256, ENV, FOR, JSON, GUESTS, MODE, FORCE };
+
+static const struct option long_options[] = {
+    {"seats", required_argument, NULL, 'k'},
+    {"nonblock", no_argument, NULL, 'n'},
+    {"wait", required_argument, NULL, 'w'},
+    {"conflict-exit-code", required_argument, NULL, 'E'},
+    {"command", required_argument, NULL, 'c'},
+    {"labels", required_argument, NULL, LABELS},
+    {"env", required_argument, NULL, ENV},
+    {"verbose", no_argument, NULL, 'v'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"for", required_argument, NULL, FOR},
+    {"json", no_argument, NULL, JSON},
+    {"guests", required_argument, NULL, GUESTS},
+    {"mode", required_argument, NULL, MODE},
+    {"force", no_argument, NULL, FORCE},
+    {NULL, 0, NULL, 0},
+};
+
+/* Which group an option belongs to. */
+static unsigned group_of(int option)
+{
+    switch (option) {
+    case 'k':
+        return CLI_OPTION_SEATS;
+    case 'n':
+    case 'w':
+    case 'E':
+        return CLI_OPTION_WAIT;
+    case 'c':
+    case LABELS:
+    case ENV:
+        return CLI_OPTION_RUN;
+    case 'v':
+    case 'q':
+        return CLI_OPTION_TALK;
+    case FOR:
+        return CLI_OPTION_FOR;
+    case JSON:
+        return CLI_OPTION_JSON;
+    case GUESTS:
+    case MODE:
+        return CLI_OPTION_CREATE;
+    case FORCE:
+        return CLI_OPTION_FORCE;
+    default:
+        return 0;
+    }
+}
+
+static int wrong(const struct cli_verb *verb, const char *what, const char *given,
+                 const char *wanted)
+{
+    return cli_fail(CLI_USAGE, "%s: %s '%s' %s; 'usher help %s' says more", verb->name, what, given,
+                    wanted, verb->name);
+}
+
+static int take_number(const struct cli_verb *verb, int option, struct cli_options *options)
+{
+    uint64_t number = 0;
+    char *end;
+    switch (option) {
+    case 'k':
+        if (!cli_parse_number(optarg, 65534, &number) || number == 0) {
+            return wrong(verb, "-k", optarg, "is not a number of seats from 1 to 65534");
+        }
+        options->seats = (uint32_t)number;
+        return 0;
+    case 'E':
+        if (!cli_parse_number(optarg, 255, &number)) {
+            return wrong(verb, "-E", optarg, "is not an exit code from 0 to 255");
+        }
+        options->not_had = (int)number;
+        return 0;
+    case FOR:
+        if (!cli_parse_number(optarg, 1U << 22, &number) || number == 0) {
+            return wrong(verb, "--for", optarg, "is not a process number");
+        }
+        options->for_pid = (pid_t)number;
+        return 0;
+    case GUESTS:
+        if (!cli_parse_number(optarg, 65534, &number) || number == 0) {
+            return wrong(verb, "--guests", optarg, "is not a number from 1 to 65534");
+        }
+        options->guests = (uint32_t)number;
+        return 0;
+    default:
+        number = strtoul(optarg, &end, 8);
+        if (*optarg == '\0' || *end != '\0' || number > 0777 || (number & 0600) != 0600) {
+            return wrong(verb, "--mode", optarg, "is not a mode such as 600 or 660");
+        }
+        options->mode = (mode_t)number;
+        return 0;
+    }
+}
+
+static int take_text(const struct cli_verb *verb, int option, struct cli_options *options)
+{
+    switch (option) {
+    case 'w':
+        if (!cli_parse_time(optarg, &options->wait_ns)) {
+            return wrong(verb, "-w", optarg, "is not a time such as 1.5, 30s, 5m or 1h");
+        }
+        return 0;
+    case LABELS:
+        if (optarg[0] == '\0' || strstr(optarg, ",,") != NULL || optarg[0] == ',' ||
+            optarg[strlen(optarg) - 1] == ',') {
+            return wrong(verb, "--labels", optarg, "has an empty label");
+        }
+        options->labels = optarg;
+        return 0;
+    case ENV:
+        if (optarg[0] == '\0' || strchr(optarg, '=') != NULL) {
+            return wrong(verb, "--env", optarg, "is not the name of a variable");
+        }
+        options->variable = optarg;
+        return 0;
+    default:
+        options->line = optarg;
+        return 0;
+    }
+}
+
+static int take(const struct cli_verb *verb, int option, struct cli_options *options)
+{
+    switch (option) {
+    case 'n':
+        options->wait_ns = 0;
+        return 0;
+    case 'v':
+        options->verbose = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case JSON:
+        options->json = true;
+        return 0;
+    case FORCE:
+        options->force = true;
+        return 0;
+    case 'w':
+    case 'c':
+    case LABELS:
+    case ENV:
+        return take_text(verb, option, options);
+    default:
+        return take_number(verb, option, options);
+    }
+}
+
+/* Options up to the first operand. */
+static int parse_some(const struct cli_verb *verb, unsigned allowed, int argc, char **argv,
+                      struct cli_options *options)
+{
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "+:k:nw:E:c:vq", long_options, NULL)) != -1) {
+        if (option == ':') {
+            return cli_fail(CLI_USAGE, "%s: %s needs a value; 'usher help %s' says which",
+                            verb->name, argv[optind - 1], verb->name);
+        }
+        if (option == '?' || !(allowed & group_of(option))) {
+            return cli_fail(CLI_USAGE,
+                            "%s: there is no option '%s' here; 'usher help %s' lists them",
+                            verb->name, argv[optind - 1], verb->name);
+        }
+        int error = take(verb, option, options);
+        if (error != 0) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+int cli_parse(const struct cli_verb *verb, unsigned allowed, bool after_pool, int argc, char **argv,
+              struct cli_options *options)
+{
+    *options = (struct cli_options){.wait_ns = INT64_MAX, .not_had = CLI_NOT_HAD};
+    optind = 1;
+    int error = parse_some(verb, allowed, argc, argv, options);
+    if (error == 0 && optind < argc) {
+        options->pool = argv[optind++];
+        if (after_pool && optind < argc && strcmp(argv[optind - 2], "--") != 0) {
+            /* getopt begins anew behind the pool, as if that were the command */
+            int skipped = optind - 1;
+            optind = 1;
+            error = parse_some(verb, allowed, argc - skipped, argv + skipped, options);
+            optind += skipped;
+        }
+    }
+    options->rest = optind;
+    if (error == 0 && options->labels != NULL) {
+        uint32_t count = 1;
+        for (const char *at = options->labels; *at != '\0'; at++) {
+            count += *at == ',';
+        }
+        if (options->seats != 0 && options->seats != count) {
+            return cli_fail(CLI_USAGE, "%s: -k %u, but --labels names %u; leave one of them out",
+                            verb->name, options->seats, count);
+        }
+        options->seats = count;
+    }
+    return error;
+}
