@@ -43,6 +43,7 @@ fmt: ## format all sources
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 bench: setup-bench build ## measure against peers, side by side
+	@$(BUILD)/usher-bench
 	@src/bench/spin-compare $(BUILD)
 
 loop: build ## run every algorithm for real, over and over, until one fails

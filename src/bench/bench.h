@@ -39,5 +39,6 @@ void bench_handover(void);
 void bench_death(void);
 void bench_idle(void);
 void bench_memory(void);
+void bench_job(void);
 
 #endif

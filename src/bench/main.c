@@ -1,4 +1,4 @@
-/* usher-bench: usage: usher-bench [uncontended|handover|death|idle|memory ..]. All without one. */
+/* usher-bench: usage: usher-bench [uncontended|handover|death|idle|memory|job ..]. All without one. */
 #include "bench/bench.h"
 
 #include <stdio.h>
@@ -16,6 +16,7 @@ static const struct {
     {"death", bench_death},
     {"idle", bench_idle},
     {"memory", bench_memory},
+    {"job", bench_job},
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
         }
         if (w == WORKLOADS) {
             (void)fprintf(stderr,
-                          "usage: usher-bench [uncontended|handover|death|idle|memory ..]\n");
+                          "usage: usher-bench [uncontended|handover|death|idle|memory|job ..]\n");
             return 64;
         }
     }
