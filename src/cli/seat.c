@@ -116,7 +116,7 @@ static void describe(struct cli_wait *wait, char *line, size_t room)
     }
     int64_t left =
         position == 0 ? -1 : expected_ns(wait->pool, guests, count, position, info.seats);
-    if (left >= 0) {
+    if (left >= 1000000000) { /* less is overdue: nothing is known of it */
         (void)snprintf(line + used, room - (size_t)used, "; about %s",
                        cli_duration(left, expected, sizeof expected));
     }
@@ -145,7 +145,8 @@ static int waiting(struct usher_pool *pool, void *context)
     if (caught != 0) {
         return 1;
     }
-    if (!wait->options->quiet && isatty(STDERR_FILENO) &&
+    /* a job in the background does not write over the one in front */
+    if (!wait->options->quiet && tcgetpgrp(STDERR_FILENO) == getpgrp() &&
         cli_now_ns() - wait->began_ns >= (int64_t)FIRST_LINE_MS * 1000000) {
         wait->pool = pool;
         show(wait);
