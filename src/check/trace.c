@@ -9,7 +9,8 @@
 
 /* The lines that say what may happen beside steps. */
 static const char *const limit_names[] = {"crashes",  "gives-up", "grows", "shrinks", "cycles",
-                                          "tag-bits", "line",     "fewer", "queue",   "stale"};
+                                          "tag-bits", "line",     "fewer", "queue",   "stale",
+                                          "sleeper"};
 
 enum { LIMITS = sizeof limit_names / sizeof limit_names[0] };
 
@@ -18,7 +19,7 @@ static unsigned *limit_of(struct step_limits *limits, unsigned which)
     unsigned *const all[LIMITS] = {&limits->crashes, &limits->gives_up, &limits->grows,
                                    &limits->shrinks, &limits->cycles,   &limits->tag_bits,
                                    &limits->line,    &limits->fewer,    &limits->queue,
-                                   &limits->stale};
+                                   &limits->stale,   &limits->sleeper};
     return all[which];
 }
 

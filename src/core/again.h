@@ -21,7 +21,7 @@ core_enter_again(struct core *c, struct core_again *f)
     CORE_BEGIN(f);
     f->granted = f->seated = false;
     CORE_READ(c, f, f->word, CORE_AT_I(c));
-    if (f->word != f->i && !CORE_DROPS(c, CORE_GUARD_AGAIN_I)) {
+    if (f->word != f->i) {
         CORE_FORGET(f->word);
         CORE_RETURN(f);
     }

@@ -71,8 +71,7 @@ enum core_guard {
     CORE_GUARD_COUNTED,          /* a resize that K names is not counted again */
     CORE_GUARD_COUNT_V_STILL,    /* V still v, before a resize is counted */
     CORE_GUARD_COUNT_TAG,        /* no resize starts with a tag that K still names */
-    CORE_GUARD_AGAIN_I,          /* I is what the guest last published, before it enters again */
-    CORE_GUARD_AGAIN_V,          /* and so is V */
+    CORE_GUARD_AGAIN_V,          /* V is what the guest last published, before it enters again */
 };
 
 /*

@@ -1,122 +1,13 @@
 /* The core as a step machine: see pool.h. */
 #include "model/pool.h"
 
+#include "core/again.h"
 #include "core/fast.h"
 #include "model/pool_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *const model__event_names[EVENTS] = {"", "crash", "give up", "grow", "shrink"};
-
-uint32_t model__line_size(const struct step_system *system)
-{
-    uint32_t size = 4;
-    while (size < system->n + 1) {
-        size *= 2;
-    }
-    return system->limits.line != 0 ? system->limits.line : size;
-}
-
-static void core_of(const struct step_system *system, struct step_memory *memory, struct core *c)
-{
-    unsigned bits = system->limits.tag_bits;
-    memset(c, 0, sizeof *c);
-    c->words = memory->words;
-    c->memory = memory;
-    c->rows = system->n;
-    c->seats = system->k + system->limits.grows;
-    c->line_mask = model__line_size(system) - 1;
-    c->at_i = AT_I;
-    c->at_v = AT_V;
-    c->at_k = AT_K;
-    c->at_row = AT_ROW;
-    c->at_line = AT_ROW + c->rows;
-    c->at_seat = c->at_line + c->line_mask + 1;
-    c->i_tag_mask = bits == 0 ? 0xffff : (1U << bits) - 1;
-    c->v_tag_mask = bits == 0 ? 0xfff : (1U << bits) - 1;
-    c->broken = (enum core_guard)system->machine->variant;
-}
-
-int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
-{
-    const struct step_limits *limits = &system->limits;
-    uint32_t size = model__line_size(system);
-    unsigned words = AT_ROW + system->n + size + system->k + limits->grows;
-    if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
-        limits->shrinks > 15 || limits->cycles > 15 || limits->fewer > limits->cycles ||
-        limits->queue > system->n || limits->stale > 3 || system->n > 8 ||
-        words > STEP_MAX_SHARED_WORDS) {
-        (void)snprintf(
-            why, STEP_WHY_BYTES,
-            "pool is explored for n up to 8, small k, and at most 15 of everything else");
-        return -1;
-    }
-    /* I, V and K may each name another tag of a row, so that two bits are the least. */
-    unsigned least = system->machine->variant == CORE_GUARD_FRESH_TAG ? 1 : 2;
-    if (limits->tag_bits > 12 || (limits->tag_bits != 0 && limits->tag_bits < least) ||
-        (size & (size - 1)) != 0) {
-        (void)snprintf(why, STEP_WHY_BYTES,
-                       "tags have 2 to 12 bits, and a line a power of two of places");
-        return -1;
-    }
-    if (limits->cycles == 0) {
-        system->limits.cycles = 1;
-    }
-    system->shared_words = words;
-    system->private_bytes = sizeof(struct process);
-    system->claims = STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_INVARIANT) |
-                     STEP_CLAIM(STEP_PROGRESS) | STEP_CLAIM(STEP_LOCKOUT) |
-                     STEP_CLAIM(STEP_STARVATION);
-    if (limits->grows + limits->shrinks > 0) {
-        /* then k is not the number that counts: the invariant looks at K */
-        system->claims &= ~STEP_CLAIM(STEP_EXCLUSION);
-    }
-    if (limits->shrinks > 0) {
-        /* and a pool that shrinks to nothing lets nobody in */
-        system->claims = STEP_CLAIM(STEP_INVARIANT);
-    }
-    return 0;
-}
-
-/*
- * A pool that has gone round all its tickets once, and whose last guests have all entered without a
- * place: every place still holds the entry of the ticket with the number that is issued next there:
- * served, skipped, or granted when it was valid already and never decided.
- */
-static void wear(const struct step_system *system, struct core *c)
-{
-    uint32_t issue = CORE_TICKET_MASK - 1;
-    atomic_init(&c->words[AT_I], core_i(issue, CORE_NOBODY, 0));
-    atomic_init(&c->words[AT_V], core_v(issue + system->k, 0, CORE_NOBODY, 0));
-    for (uint32_t t = issue + 1; t <= issue + 1 + c->line_mask; t++) {
-        atomic_init(&c->words[core__line_at(c, t)],
-                    system->limits.stale == 3
-                        ? core_line(t, 0, 0)
-                        : core_line(t, CORE_NOBODY,
-                                    system->limits.stale == 1 ? CORE_SERVED : CORE_SKIPPED));
-    }
-}
-
-void model__init(const struct step_system *system, uint64_t *words)
-{
-    _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
-    struct step_memory memory = {shared, NULL};
-    struct core c;
-    core_of(system, &memory, &c);
-    core_init(&c, system->k);
-    if (system->limits.stale != 0) {
-        wear(system, &c);
-    }
-    for (unsigned w = 0; w < system->shared_words; w++) {
-        words[w] = w == AT_WORLD ? 0 : atomic_load(&shared[w]);
-    }
-    words[AT_WORLD] = world__with_turn(0, system->limits.queue != 0 ? 1 : 0) |
-                      (uint64_t)system->limits.crashes << world__left_shift(CRASH) |
-                      (uint64_t)system->limits.gives_up << world__left_shift(GIVE_UP) |
-                      (uint64_t)system->limits.grows << world__left_shift(GROW) |
-                      (uint64_t)system->limits.shrinks << world__left_shift(SHRINK);
-}
 
 /* Run the operation of the mode to its next shared access. */
 static enum core_progress go_on(struct core *c, struct process *p)
@@ -133,6 +24,16 @@ static enum core_progress go_on(struct core *c, struct process *p)
         return core_claim(c, &p->u.claim);
     case RELEASING:
         return core_release(c, &p->u.release);
+    case ENTERING_AGAIN:
+        return core_enter_again(c, &p->u.again);
+    case LEAVING_AGAIN:
+        return core_leave_again(c, &p->u.again);
+    case LEAVING_SLOWLY:
+        return core_leave_slowly(c, &p->u.slow);
+    case WAKING_I:
+        return core_finish_take(c, &p->u.take_i);
+    case WAKING_V:
+        return core_finish_release(c, &p->u.release_v);
     case GIVING_UP:
         return core_give_up(c, &p->u.give_up);
     case RESIZING:
@@ -149,7 +50,9 @@ static enum core_progress go_on(struct core *c, struct process *p)
 /* Begin a mode: set up its frame and run to its first access, which is for the next step. */
 static void begin(struct core *c, struct process *p, enum mode mode, unsigned process)
 {
-    memset(&p->u, 0, sizeof p->u);
+    if (mode != LEAVING_SLOWLY) {
+        memset(&p->u, 0, sizeof p->u);
+    }
     p->mode = (uint8_t)mode;
     switch (mode) {
     case TAKING:
@@ -172,8 +75,23 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         p->u.release.cycle = p->cycle;
         p->u.release.ticket = p->ticket;
         p->u.release.seat = p->seat;
-        p->ticket = p->seat = 0;
-        p->k = 0;
+        break;
+    case ENTERING_AGAIN:
+        p->cycles++;
+        p->u.again = (struct core_again){.row = process, .cycle = p->cycle, .i = p->i, .v = p->v};
+        break;
+    case LEAVING_AGAIN:
+        p->u.again = (struct core_again){.row = process, .cycle = p->cycle, .v = p->v};
+        p->u.again.ticket = p->ticket;
+        p->u.again.seat = p->seat;
+        break;
+    case WAKING_I:
+        p->u.take_i.i = core_i(c->seats + 1, 0, 1);
+        break;
+    case WAKING_V:
+        p->u.release_v.v = core_v(c->seats + 1, 0, 0, 1);
+        break;
+    case LEAVING_SLOWLY: /* the frame is set up */
         break;
     case GIVING_UP:
         p->u.give_up.row = process;
@@ -194,6 +112,10 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     }
     p->target = mode == REAPING || mode == CLEANING ? p->target : 0;
+    if (mode == RELEASING || mode == LEAVING_AGAIN) {
+        p->ticket = p->seat = 0;
+        p->k = 0;
+    }
     (void)go_on(c, p);
 }
 
@@ -220,6 +142,42 @@ static void forget_place(struct core *c, unsigned process)
     change_world(c, world__without(atomic_load(&c->words[AT_WORLD]), process));
 }
 
+/* Every other process remembers what it published last; the rest come as if for the first time. */
+static bool remembers(unsigned process)
+{
+    return process % 2 == 0;
+}
+
+/* What again.h did: otherwise it is done as if for the first time, as the library does. */
+static void entered_again(struct core *c, struct process *p, unsigned process)
+{
+    p->cycle = p->u.again.cycle;
+    if (p->u.again.granted) {
+        p->i = p->u.again.i;
+        p->ticket = p->u.again.ticket;
+        p->seat = p->u.again.seat;
+        begin(c, p, p->u.again.seated ? HOLDING : CLAIMING, process);
+    } else {
+        p->cycles--;
+        begin(c, p, TAKING, process);
+    }
+}
+
+static void left_again(struct core *c, struct process *p, unsigned process)
+{
+    struct core_leave leave = {.row = process, .r = core_row(CORE_LEAVING, p->cycle, 0)};
+    if (p->u.again.done) {
+        p->v = p->u.again.v;
+        begin(c, p, RESTING, process);
+        return;
+    }
+    leave.published = p->u.again.published;
+    leave.v = leave.published ? p->u.again.v : 0;
+    memset(&p->u, 0, sizeof p->u);
+    p->u.slow.leave = leave;
+    begin(c, p, LEAVING_SLOWLY, process);
+}
+
 /* An operation is done: what comes next. */
 static void finished(struct core *c, struct process *p, unsigned process)
 {
@@ -230,6 +188,9 @@ static void finished(struct core *c, struct process *p, unsigned process)
             p->ticket = p->u.take.ticket;
             forget_place(c, process);
             p->seat = p->u.take.enter.seat;
+            if (p->u.take.enter.granted && remembers(process)) {
+                p->i = core_i(p->ticket, process, (uint32_t)p->cycle & c->i_tag_mask);
+            }
             begin(c, p, p->u.take.enter.seated ? HOLDING : CLAIMING, process);
         } else {
             begin(c, p, p->u.take.full ? RESTING : LOOKING, process);
@@ -257,7 +218,22 @@ static void finished(struct core *c, struct process *p, unsigned process)
         p->cycle = p->u.resize.cycle;
         begin(c, p, RESTING, process);
         break;
+    case ENTERING_AGAIN:
+        entered_again(c, p, process);
+        break;
+    case LEAVING_AGAIN:
+        left_again(c, p, process);
+        break;
     case RELEASING:
+        if (p->u.release.slow.leave.done && core_v_owed(p->u.release.slow.leave.v) == 0 &&
+            remembers(process)) {
+            p->v = p->u.release.slow.leave.v;
+        }
+        begin(c, p, RESTING, process);
+        break;
+    case LEAVING_SLOWLY:
+    case WAKING_I:
+    case WAKING_V:
     case RESTING:
     case LOOKING:
     case HOLDING:
@@ -280,6 +256,16 @@ static void look(struct core *c, struct process *p, unsigned process)
     }
 }
 
+/*
+ * The last process begins in the middle of finishing what it has read of I or V a whole round of
+ * tickets, and of the first guest's tags, ago: the ticket is the first that will have to wait, and the
+ * author the first guest in its first cycle, as far as the words can tell.
+ */
+static bool sleeps(const struct step_system *system, const struct process *p, unsigned process)
+{
+    return system->limits.sleeper != 0 && process == system->n - 1 && !p->awake;
+}
+
 /* Dead, or with nothing to do: a new process takes over a reaped row; the idle reap. */
 static void rest(const struct step_system *system, struct core *c, struct process *p,
                  unsigned process)
@@ -295,9 +281,12 @@ static void rest(const struct step_system *system, struct core *c, struct proces
         return;
     }
     p->target = (uint8_t)next_dead(c, 0);
-    if (more) {
+    if (sleeps(system, p, process)) {
+        p->awake = true;
+        begin(c, p, system->limits.sleeper == 1 ? WAKING_I : WAKING_V, process);
+    } else if (more) {
         p->k = system->limits.shrinks != 0 ? atomic_load(&c->words[AT_K]) : 0;
-        begin(c, p, TAKING, process);
+        begin(c, p, p->i != 0 && p->v != 0 ? ENTERING_AGAIN : TAKING, process);
     } else if (p->target < c->rows) {
         begin(c, p, CLEANING, process);
     } else {
@@ -315,8 +304,11 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
 {
     struct process *p = state;
     struct core c;
-    core_of(system, memory, &c);
+    model__core(system, memory, &c);
     uint64_t i = atomic_load(&c.words[AT_I]);
+    if (p->i != i) {
+        p->i = 0; /* I never says that again, and core_enter_again would see it and do nothing */
+    }
     unsigned turn = world__turn(atomic_load(&c.words[AT_WORLD]));
     if (turn != 0 && turn != process + 1) {
         (void)step_read(memory, core__row_at(&c, process));
@@ -331,9 +323,14 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
         look(&c, p, process);
         break;
     case HOLDING:
-        begin(&c, p, RELEASING, process);
+        begin(&c, p, p->v != 0 ? LEAVING_AGAIN : RELEASING, process);
         /* fall through */
     case TAKING:
+    case ENTERING_AGAIN:
+    case LEAVING_AGAIN:
+    case LEAVING_SLOWLY:
+    case WAKING_I:
+    case WAKING_V:
     case HELPING:
     case REAPING:
     case CLEANING:
@@ -358,6 +355,9 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
         world = world__with_turn(world, turn < system->limits.queue ? turn + 1 : 0);
     }
     change_world(&c, world);
+    if (p->mode == RESTING && p->cycles >= system->limits.cycles) {
+        p->i = p->v = 0; /* it does not come again */
+    }
 }
 
 bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
@@ -365,7 +365,7 @@ bool model__event(const struct step_system *system, struct step_memory *memory, 
 {
     struct process *p = state;
     struct core c;
-    core_of(system, memory, &c);
+    model__core(system, memory, &c);
     uint64_t world = atomic_load(&c.words[AT_WORLD]);
     if (world__left(world, event_) == 0 || p->mode == DEAD || world__turn(world) != 0) {
         return false;
@@ -379,7 +379,7 @@ bool model__event(const struct step_system *system, struct step_memory *memory, 
     if (event_ == CRASH) {
         world = world__without(world, process) | 1ULL << process;
         p->ticket = p->seat = 0;
-        p->cycle = p->k = 0;
+        p->cycle = p->k = p->i = p->v = 0;
     }
     change_world(&c, world);
     if (event_ == CRASH) {
@@ -389,51 +389,6 @@ bool model__event(const struct step_system *system, struct step_memory *memory, 
     } else {
         begin(&c, p, RESIZING, process);
         p->u.resize.grow = event_ == GROW;
-    }
-    return true;
-}
-
-enum step_region model__region(const struct step_system *system, const void *state)
-{
-    (void)system;
-    switch ((enum mode)((const struct process *)state)->mode) {
-    case TAKING:
-    case LOOKING:
-    case HELPING:
-    case REAPING:
-    case CLAIMING:
-        return STEP_TRYING;
-    case HOLDING:
-        return STEP_CRITICAL;
-    case RELEASING:
-    case GIVING_UP:
-    case RESIZING:
-    case CLEANING:
-        return STEP_EXIT;
-    case RESTING:
-    case DEAD:
-        break;
-    }
-    return STEP_REMAINDER;
-}
-
-bool model_pool_busy(const void *state)
-{
-    switch ((enum mode)((const struct process *)state)->mode) {
-    case RESTING:
-    case LOOKING:
-    case HOLDING:
-    case DEAD:
-        return false;
-    case TAKING:
-    case HELPING:
-    case REAPING:
-    case CLAIMING:
-    case RELEASING:
-    case GIVING_UP:
-    case RESIZING:
-    case CLEANING:
-        break;
     }
     return true;
 }

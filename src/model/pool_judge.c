@@ -1,4 +1,8 @@
-/* What is wrong with a state of the model, and its words for people: see pool_parts.h. */
+/*
+ * What is wrong with a state of the model, which part of its way a process is on, and words for
+ * people: see pool_parts.h.
+ */
+#include "model/pool.h"
 #include "model/pool_parts.h"
 
 #include <stdio.h>
@@ -111,6 +115,61 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
         }
     }
     return NULL;
+}
+
+enum step_region model__region(const struct step_system *system, const void *state)
+{
+    (void)system;
+    switch ((enum mode)((const struct process *)state)->mode) {
+    case TAKING:
+    case LOOKING:
+    case HELPING:
+    case REAPING:
+    case CLAIMING:
+    case ENTERING_AGAIN:
+        return STEP_TRYING;
+    case HOLDING:
+        return STEP_CRITICAL;
+    case RELEASING:
+    case LEAVING_AGAIN:
+    case LEAVING_SLOWLY:
+    case GIVING_UP:
+    case RESIZING:
+    case CLEANING:
+    case WAKING_I:
+    case WAKING_V:
+        return STEP_EXIT;
+    case RESTING:
+    case DEAD:
+        break;
+    }
+    return STEP_REMAINDER;
+}
+
+bool model_pool_busy(const void *state)
+{
+    switch ((enum mode)((const struct process *)state)->mode) {
+    case RESTING:
+    case LOOKING:
+    case HOLDING:
+    case DEAD:
+        return false;
+    case TAKING:
+    case HELPING:
+    case REAPING:
+    case CLAIMING:
+    case RELEASING:
+    case ENTERING_AGAIN:
+    case LEAVING_AGAIN:
+    case LEAVING_SLOWLY:
+    case GIVING_UP:
+    case RESIZING:
+    case CLEANING:
+    case WAKING_I:
+    case WAKING_V:
+        break;
+    }
+    return true;
 }
 
 static const char *state_name(uint64_t row)

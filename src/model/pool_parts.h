@@ -7,18 +7,23 @@
 #include "step/step.h"
 
 enum mode {
-    RESTING,   /* in the remainder, alive */
-    TAKING,    /* core_take */
-    LOOKING,   /* waiting: read the own row ... */
-    HELPING,   /* ... then finish what is published ... */
-    REAPING,   /* ... and reap the dead, one by one */
-    CLAIMING,  /* core_claim */
-    HOLDING,   /* the critical section */
-    RELEASING, /* core_release */
-    GIVING_UP, /* core_give_up */
-    RESIZING,  /* core_resize */
-    CLEANING,  /* reaping, for one who has nothing else to do */
-    DEAD,      /* until its row is reaped; then a new process takes the row over */
+    RESTING,        /* in the remainder, alive */
+    TAKING,         /* core_take */
+    LOOKING,        /* waiting: read the own row ... */
+    HELPING,        /* ... then finish what is published ... */
+    REAPING,        /* ... and reap the dead, one by one */
+    CLAIMING,       /* core_claim */
+    HOLDING,        /* the critical section */
+    RELEASING,      /* core_release */
+    ENTERING_AGAIN, /* core_enter_again, */
+    LEAVING_AGAIN,  /* core_leave_again, */
+    LEAVING_SLOWLY, /* and core_leave_slowly after that */
+    GIVING_UP,      /* core_give_up */
+    RESIZING,       /* core_resize */
+    CLEANING,       /* reaping, for one who has nothing else to do */
+    DEAD,           /* until its row is reaped; then a new process takes the row over */
+    WAKING_I,       /* core_finish_take, with what was read a round ago: step_limits.sleeper */
+    WAKING_V,       /* core_finish_release, the same */
 };
 
 /* A process. All zero at the start. */
@@ -26,15 +31,21 @@ struct process {
     uint8_t mode;
     uint8_t cycles; /* begun */
     uint8_t target; /* whom it reaps */
+    bool awake;     /* it has no more to do with what it read long ago */
     uint32_t ticket, seat;
     uint64_t cycle;
-    uint64_t k; /* K as it was when it came, in a pool that may shrink */
+    uint64_t k;    /* K as it was when it came, in a pool that may shrink */
+    uint64_t i, v; /* what it published last, as again.h needs it; 0: nothing */
     union {
         struct core_take take;
         struct core_help help;
         struct core_reap reap;
         struct core_claim claim;
         struct core_release release;
+        struct core_again again;
+        struct core_leave_slowly slow;
+        struct core_finish_take take_i;
+        struct core_finish_release release_v;
         struct core_give_up give_up;
         struct core_resize resize;
     } u;
@@ -45,18 +56,23 @@ _Static_assert(sizeof(struct process) <= STEP_MAX_PRIVATE_BYTES, "a process must
 /* Where the words are; the world's is in pool_world.h. */
 enum { AT_I, AT_V, AT_K, AT_WORLD, AT_ROW };
 
+/* pool_size.c: the pool at one size. */
 uint32_t model__line_size(const struct step_system *system);
+/* The core, as it sees this memory. */
+void model__core(const struct step_system *system, struct step_memory *memory, struct core *c);
 
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES]);
 void model__init(const struct step_system *system, uint64_t *words);
+
+/* pool.c: what happens. */
 void model__step(const struct step_system *system, struct step_memory *memory, void *state,
                  unsigned process);
 bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
                   unsigned process, unsigned event_);
-enum step_region model__region(const struct step_system *system, const void *state);
 extern const char *const model__event_names[EVENTS];
 
-/* pool_judge.c: what is wrong with a state, and a word for people. */
+/* pool_judge.c: what is wrong with a state, where a process is, and a word for people. */
+enum step_region model__region(const struct step_system *system, const void *state);
 const char *model__wrong(const struct step_system *system, const uint64_t *words,
                          const void *states);
 int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,

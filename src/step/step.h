@@ -25,7 +25,7 @@
 enum {
     STEP_MAX_PROCESSES = 64,      /* of a run on real threads or processes */
     STEP_MAX_SHARED_WORDS = 64,   /* shared words of a system */
-    STEP_MAX_PRIVATE_BYTES = 384, /* private state of one process */
+    STEP_MAX_PRIVATE_BYTES = 448, /* private state of one process */
     STEP_MAX_CONSTANT_BYTES = 64, /* what a machine derives from n and k */
     STEP_WHY_BYTES = 160          /* a sentence that says why sizes are refused */
 };
@@ -63,6 +63,7 @@ struct step_limits {
     unsigned line;     /* places in the line; 0: as the machine likes */
     unsigned queue;    /* so many come one by one, until they sit or wait, before all else */
     unsigned stale;    /* begin with places of a round of tickets ago; 1, 2, 3: how they stand */
+    unsigned sleeper;  /* the last process wakes up with what it read a round ago; 1, 2: which */
 };
 
 /* One machine at one size. Filled in by step_system_init, constant from then on. */
