@@ -23,6 +23,16 @@ static pthread_key_t thread_end;
 static int prepared = -EAGAIN;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+void usher__guest_left(struct usher_pool *pool, struct guest *guest)
+{
+    uint32_t idle = GUEST_IDLE;
+    (void)pthread_mutex_lock(&pool->mutex);
+    if (guest->ended) {
+        (void)atomic_compare_exchange_strong(&guest->state, &idle, GUEST_SPARE);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+}
+
 /* A thread ends: nothing is lost, not even if it forgot. */
 static void give_back(void *context)
 {
@@ -40,10 +50,12 @@ static void give_back(void *context)
         if (atomic_load(&guest->state) == GUEST_HELD) {
             (void)usher__pool_leave(pool, guest, guest->cycle);
         }
-        uint32_t idle = GUEST_IDLE;
         uint32_t away = GUEST_AWAY;
-        (void)atomic_compare_exchange_strong(&guest->state, &idle, GUEST_SPARE);
+        (void)pthread_mutex_lock(&pool->mutex);
+        guest->ended = true;
         (void)atomic_compare_exchange_strong(&guest->state, &away, GUEST_ORPHAN);
+        (void)pthread_mutex_unlock(&pool->mutex);
+        usher__guest_left(pool, guest);
     }
     (void)pthread_mutex_unlock(&registry);
     free(list->entries);
@@ -252,6 +264,7 @@ static int provide(struct usher_pool *pool, struct guest **provided)
     }
     guest->cycle = core_row_cycle(usher__row_word(pool, guest->row));
     guest->i = guest->v = LIB_NOTHING;
+    guest->ended = false;
     atomic_store(&guest->state, GUEST_IDLE);
     *provided = guest;
     return 0;

@@ -32,6 +32,7 @@ struct guest {
     uint64_t i, v;         /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
     int64_t waited_ns;     /* for the seat held, if times are noted */
     _Atomic uint32_t state; /* enum guest_state; whoever makes it IDLE or SPARE is done with it */
+    bool ended;             /* its thread has; under the pool's mutex */
 };
 
 /* Neither I nor V is ever this: nobody has that many tags. */
@@ -99,6 +100,8 @@ extern _Thread_local struct mine usher__mine;
 int usher__guest_get(struct usher_pool *pool, struct guest **guest);
 /* The guest that has this row, if it is ours. */
 struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
+/* A guest that is IDLE now was given back by another thread: its own may have ended meanwhile. */
+void usher__guest_left(struct usher_pool *pool, struct guest *guest);
 /* Say whose a row of ours is. */
 void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
                        uint32_t pid);

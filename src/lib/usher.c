@@ -469,18 +469,45 @@ int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cyc
     return guest->cycle == cycle ? leave_again(pool, guest) : -EPERM;
 }
 
+/* A seat that another thread had, perhaps; and several may be giving it back at once, while its own
+   has it anew. So all is known from shared words: what the guest notes for itself may be changing. */
+static __attribute__((noinline)) int release_for_another(struct usher_pool *pool,
+                                                         const struct usher_seat *seat)
+{
+    struct guest *guest = usher__guest_with(pool, seat->guest);
+    if (guest == NULL || atomic_load(&guest->state) != GUEST_HELD ||
+        seat->number >= pool->core.seats) {
+        return -EPERM;
+    }
+    uint64_t word = usher__row_word(pool, guest->row);
+    struct core_leave_slowly slow = {.leave = {.row = guest->row, .seat = seat->number}};
+    slow.leave.r = core_row(CORE_LEAVING, seat->cycle, core_row_ticket(word));
+    if (core_row_cycle(word) != seat->cycle) {
+        return -EPERM;
+    }
+    (void)core_leave(&pool->core, &slow.leave);
+    if (!slow.leave.ours) {
+        return -EPERM;
+    }
+    if (!slow.leave.done) {
+        (void)core_leave_slowly(&pool->core, &slow);
+        usher__pool_settle(pool);
+    }
+    left(pool, guest);
+    usher__guest_left(pool, guest);
+    return 0;
+}
+
 int usher_release(struct usher_pool *pool, struct usher_seat *seat)
 {
-    struct guest *guest;
+    struct guest *guest = usher__mine.last.guest;
     if (pool->generation != *usher__generation) {
         return -ESTALE;
     }
-    if (usher__mine.last.pool_id == pool->id && usher__mine.last.guest->row == seat->guest) {
-        guest = usher__mine.last.guest;
-    } else {
-        guest = usher__guest_with(pool, seat->guest);
+    if (usher__mine.last.pool_id != pool->id || guest->row != seat->guest) {
+        return release_for_another(pool, seat);
     }
-    if (guest == NULL || atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_HELD ||
+    if (atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_HELD ||
         guest->cycle != seat->cycle || guest->seat != seat->number) {
         return -EPERM;
     }
