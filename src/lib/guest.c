@@ -162,6 +162,7 @@ void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity,
 
 static void sign_as_ours(struct usher_pool *pool, uint32_t row)
 {
+    atomic_store(&pool->rows[row].since_ns, 0);
     usher__guest_sign(pool, row, pool->self.identity, FORMAT_BY_LOCK | FORMAT_BY_PID,
                       pool->self.pid);
 }

@@ -175,12 +175,15 @@ static inline void seated(struct usher_pool *pool, struct guest *guest, struct u
     }
 }
 
-/* It has been given back: for usher_history. */
-static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct guest *guest)
+/* It has been given back: the times are for usher_history, and not for the next one in this row. */
+static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct guest *guest,
+                                                 int64_t since)
 {
-    int64_t since = atomic_load(&pool->rows[guest->row].since_ns);
-    usher__past_note(pool, guest->waited_ns, since == 0 ? 0 : os_now_ns() - since);
+    if (pool->flags & USHER_TIMES) {
+        usher__past_note(pool, guest->waited_ns, os_now_ns() - since);
+    }
     guest->waited_ns = 0;
+    atomic_store(&pool->rows[guest->row].since_ns, 0);
 }
 
 /* Claim a seat for a granted guest: one of the pool's k, unless a shrinking pool has more holders
@@ -291,6 +294,7 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
         atomic_store(&pool->rows[guest->row].since_ns, began);
         error = usher__wait(pool, guest, deadline_ns);
         if (error != 0) {
+            atomic_store(&pool->rows[guest->row].since_ns, 0);
             return error;
         }
         guest->waited_ns = os_now_ns() - began;
@@ -412,8 +416,9 @@ static inline void left(struct usher_pool *pool, struct guest *guest)
     struct format_row *row = &pool->rows[guest->row];
     uint64_t served = atomic_load_explicit(&row->served, memory_order_relaxed);
     atomic_store_explicit(&row->served, served + 1, memory_order_relaxed);
-    if (pool->flags & USHER_TIMES) {
-        note_times(pool, guest);
+    int64_t since = atomic_load_explicit(&row->since_ns, memory_order_relaxed);
+    if (since != 0) {
+        note_times(pool, guest, since);
     }
     atomic_store_explicit(&guest->state, GUEST_IDLE, memory_order_release);
 }
