@@ -186,15 +186,26 @@ static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct
     atomic_store(&pool->rows[guest->row].since_ns, 0);
 }
 
-/* Claim a seat for a granted guest: one of the pool's k, unless a shrinking pool has more holders
-   than that. A pool in which there is none has been damaged. */
+/* How many seats to look at for a free one: the pool's k; and if those will not do, as many as a
+   shrinking pool still has. Among these there is one for everybody who is granted a ticket. */
+static uint32_t seats_to_look_at(const struct usher_pool *pool, unsigned round)
+{
+    uint32_t seats = usher__seats(pool);
+    uint32_t owed = core_v_owed(atomic_load(&pool->core.words[CORE_AT_V(&pool->core)]));
+    if (round < 20 || owed == 0) {
+        return seats;
+    }
+    return owed < pool->core.seats - seats ? seats + owed : pool->core.seats;
+}
+
+/* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
+   around us. A pool in which there is none has been damaged. */
 static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
 {
     struct core within = pool->core;
-    for (unsigned round = 0; round < 1000; round++) {
-        uint32_t seats = usher__seats(pool);
+    for (unsigned round = 0; round < 10000; round++) {
         struct core_claim claim = {.row = guest->row, .cycle = guest->cycle};
-        within.seats = round < 3 && seats > 0 ? seats : pool->core.seats;
+        within.seats = seats_to_look_at(pool, round);
         claim.first = guest->seat < within.seats ? guest->seat : 0;
         (void)core_claim(&within, &claim);
         if (claim.ok) {
@@ -202,6 +213,8 @@ static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
             *inherited = claim.inherited;
             return 0;
         }
+        struct core_help help = {0}; /* whoever has grown the pool may not have counted that yet */
+        (void)core_help(&pool->core, &help);
     }
     usher__alive_bury(pool, guest->row, guest->cycle, true);
     return -EUCLEAN;
