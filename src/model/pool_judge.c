@@ -7,6 +7,16 @@
 
 #include <stdio.h>
 
+/* Does the row enter, and does I say that it has the ticket? */
+static bool has_entered(const struct step_system *system, const uint64_t *words, uint32_t row)
+{
+    unsigned bits = system->limits.tag_bits == 0 ? 16 : system->limits.tag_bits;
+    return row < system->n && core_i_row(words[AT_I]) == row &&
+           core_row_state(words[AT_ROW + row]) == CORE_ENTERING &&
+           ((core_row_cycle(words[AT_ROW + row]) ^ core_i_tag(words[AT_I])) & ((1U << bits) - 1)) ==
+               0;
+}
+
 /* Nobody who came later is granted, or enters, while somebody who came earlier and lives waits. */
 static bool out_of_order(const struct step_system *system, const uint64_t *words)
 {
@@ -18,12 +28,7 @@ static bool out_of_order(const struct step_system *system, const uint64_t *words
         }
         earlier_waits = earlier_waits || core_row_state(row) == CORE_WAITING;
     }
-    uint32_t last = core_i_row(words[AT_I]);
-    unsigned bits = system->limits.tag_bits == 0 ? 16 : system->limits.tag_bits;
-    return earlier_waits && last < system->n &&
-           core_row_state(words[AT_ROW + last]) == CORE_ENTERING &&
-           ((core_row_cycle(words[AT_ROW + last]) ^ core_i_tag(words[AT_I])) &
-            ((1U << bits) - 1)) == 0;
+    return earlier_waits && has_entered(system, words, core_i_row(words[AT_I]));
 }
 
 /*
@@ -65,14 +70,15 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
                          const void *states)
 {
     uint32_t seat_at = AT_ROW + system->n + model__line_size(system);
-    unsigned holders = 0;
+    unsigned granted = 0;   /* tickets that are somebody's, dead or alive */
     unsigned newcomers = 0; /* since the last resize */
     unsigned taken = 0;
     for (unsigned i = 0; i < system->n; i++) {
         const struct process *p =
             (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
+        granted +=
+            core_row_state(words[AT_ROW + i]) == CORE_GRANTED || has_entered(system, words, i);
         if (p->mode == HOLDING) {
-            holders++;
             newcomers += p->k == words[AT_K];
             if (taken >> p->seat & 1 || words[seat_at + p->seat] != core_seat(i, p->cycle)) {
                 return "two holders with one seat, or a holder whose seat is not its";
@@ -80,8 +86,8 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
             taken |= 1U << p->seat;
         }
     }
-    if (holders > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
-        return "more holders than seats";
+    if (granted > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
+        return "more are granted than there are seats";
     }
     if (newcomers > core_k_seats(words[AT_K]) + system->limits.grows) {
         return "more came in after the pool had shrunk than it has seats";
