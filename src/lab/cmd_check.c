@@ -221,17 +221,22 @@ const struct lab_command lab_check = {
             "For pool, the core that ships, say what may happen to its guests:\n"
             "\n"
             "  --cycles C     each process comes C times (default 1)\n"
+            "  --fewer M      all but the first come M times fewer\n"
             "  --crashes F    F crashes, each at any step; a new process takes the row over\n"
             "  --gives-up G   G times a waiting guest gives up\n"
             "  --grows, --shrinks N   N times the pool gets a seat more, or one fewer\n"
             "  --tag-bits B   tags of B bits (default: as they ship)\n"
             "  --line L       places in the line, a power of two (default: just enough)\n"
+            "  --queue Q      first of all Q processes come one by one, and sit or wait\n"
+            "  --stale S      begin with the places of a round of tickets ago: served (1),\n"
+            "                 skipped (2) or undecided (3)\n"
+            "  --sleeper Z    the last process wakes up with an I (1) or V (2) of long ago\n"
             "\n"
             "Exit 0 if everything the algorithm promises holds, 1 if something is violated.\n"
             "\n"
             "    usher-lab check colored -n 4 -k 2\n"
             "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n",
-    .flags = "nkrtPymTjCFGUVBL",
+    .flags = "nkrtPymTjCFGUVBLWQSZ",
     .operands = 1,
     .run = run,
 };

@@ -36,6 +36,10 @@ static const struct option long_options[] = {
     {"shrinks", required_argument, NULL, 'V'},
     {"tag-bits", required_argument, NULL, 'B'},
     {"line", required_argument, NULL, 'L'},
+    {"fewer", required_argument, NULL, 'W'},
+    {"queue", required_argument, NULL, 'Q'},
+    {"stale", required_argument, NULL, 'S'},
+    {"sleeper", required_argument, NULL, 'Z'},
     {NULL, 0, NULL, 0},
 };
 
@@ -105,6 +109,35 @@ static int parse_property(const char *text, const char **property)
     return LAB_USAGE;
 }
 
+/* What may happen to guests: see struct step_limits. */
+static int parse_guests(int letter, const char *argument, struct step_limits *limits)
+{
+    switch (letter) {
+    case 'C':
+        return parse_count("--cycles", argument, &limits->cycles);
+    case 'W':
+        return parse_limit("--fewer", argument, &limits->fewer);
+    case 'F':
+        return parse_limit("--crashes", argument, &limits->crashes);
+    case 'G':
+        return parse_limit("--gives-up", argument, &limits->gives_up);
+    case 'U':
+        return parse_limit("--grows", argument, &limits->grows);
+    case 'V':
+        return parse_limit("--shrinks", argument, &limits->shrinks);
+    case 'B':
+        return parse_count("--tag-bits", argument, &limits->tag_bits);
+    case 'Q':
+        return parse_limit("--queue", argument, &limits->queue);
+    case 'S':
+        return parse_limit("--stale", argument, &limits->stale);
+    case 'Z':
+        return parse_limit("--sleeper", argument, &limits->sleeper);
+    default:
+        return parse_count("--line", argument, &limits->line);
+    }
+}
+
 static int parse_one(int letter, char *argument, struct lab_options *options)
 {
     switch (letter) {
@@ -115,19 +148,17 @@ static int parse_one(int letter, char *argument, struct lab_options *options)
     case 'r':
         return parse_count("r", argument, &options->robustness);
     case 'C':
-        return parse_count("--cycles", argument, &options->limits.cycles);
+    case 'W':
     case 'F':
-        return parse_limit("--crashes", argument, &options->limits.crashes);
     case 'G':
-        return parse_limit("--gives-up", argument, &options->limits.gives_up);
     case 'U':
-        return parse_limit("--grows", argument, &options->limits.grows);
     case 'V':
-        return parse_limit("--shrinks", argument, &options->limits.shrinks);
     case 'B':
-        return parse_count("--tag-bits", argument, &options->limits.tag_bits);
     case 'L':
-        return parse_count("--line", argument, &options->limits.line);
+    case 'Q':
+    case 'S':
+    case 'Z':
+        return parse_guests(letter, argument, &options->limits);
     case 'T':
         return parse_count("--threads", argument, &options->threads);
     case 'm':
