@@ -45,7 +45,7 @@ struct usher_pool; /* a pool as one process has opened it */
 /* How to open a pool. All zero: an existing one as it is, or a new one with one seat. */
 struct usher_options {
     uint32_t seats;  /* of a new pool; an existing one must have as many. 0: any, or 1 if new */
-    uint32_t guests; /* requests in progress at a time, of a new pool, <= 65534. 0: 1024 */
+    uint32_t guests; /* rows for threads that use a new pool at a time, <= 65534. 0: 1024 */
     mode_t mode;     /* of a new pool's file. 0: 0600 */
     unsigned flags;  /* USHER_EXISTING .. */
     /* If not NULL: called by the thread that waits, in a wait, every waiting_ms (0: never for the
@@ -58,7 +58,9 @@ struct usher_options {
 };
 
 /* usher_seat.flags */
-#define USHER_INHERITED 1U /* the last holder of this seat died in it: what it used may need care */
+/* The last holder of this seat ended without giving it back, or called exec: what it used may need
+   care. */
+#define USHER_INHERITED 1U
 
 /* A seat that is held. Only usher_acquire and its like fill it in; a copy is as good. */
 struct usher_seat {
@@ -75,8 +77,9 @@ struct usher_seat {
  * $USHER_DIR, else in $XDG_RUNTIME_DIR/usher, else in /dev/shm/usher-UID; one with a slash is a
  * path. NULL: a pool for the threads of this process, without a file.
  *
- *     -EINVAL        a name that is empty, "." or "..", or begins with a dot; unknown flags
- *     -ENAMETOOLONG  longer than a file name can be
+ *     -EINVAL        a name that is empty, begins with a dot or has control characters; options
+ *                    that are unknown, contradict each other, or are not zero where they must be
+ *     -ENAMETOOLONG  longer than 200 bytes, or than a path can be
  *     -ERANGE        more seats or guests than a pool can have
  *     -EDOM          the pool has another number of seats
  *     -ENOENT        no such pool (USHER_EXISTING), or no such directory
@@ -87,7 +90,7 @@ struct usher_seat {
  *     -EPROTONOSUPPORT  a pool of another format; -EUCLEAN a damaged one
  *     -ENOLCK        the file system has no locks; -ENOSPC, -ENOMEM, -EMFILE and the like
  *
- * After a failure *pool is NULL and nothing has changed.
+ * After a failure *pool is NULL, and nothing has changed but that there may be a new pool.
  */
 USHER_API int usher_open(struct usher_pool **pool, const char *name,
                          const struct usher_options *options);
@@ -95,7 +98,8 @@ USHER_API int usher_open(struct usher_pool **pool, const char *name,
 /*
  * Wait in line for a seat. Signals do not end the wait. Whoever came first is served first.
  *
- *     -EUSERS  the pool's guest table is full
+ *     -EUSERS  the pool's guest table is full: each thread that has used the pool keeps a row until
+ *              it ends, and a row more for each further seat it holds at a time
  *     -EIDRM   the pool has been removed
  *     -ECANCELED  usher_options.waiting said so
  *     -ESTALE  the handle came through fork: open the pool anew in the child
@@ -122,7 +126,9 @@ USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);
 /*
  * Make the process `pid`, which must be alive and in our pid namespace, the holder of a seat of
  * ours: it is held until that process ends, even if we end before, or until usher_release_for. After
- * that usher_release of it fails with -EPERM. -ESRCH: no such process.
+ * that usher_release of it fails with -EPERM. -ESRCH: no such process. -ENOSYS: this kernel could not
+ * prove its death. From another pid namespace it cannot be told whether it lives, so that there the
+ * seat is held until somebody of ours looks.
  */
 USHER_API int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid);
 
@@ -157,8 +163,8 @@ struct usher_guest {
     uint32_t position; /* of a waiter: 1 is next; 0: a holder */
     pid_t pid;         /* as seen in the pid namespace of its own; 0: not known */
     int alive;         /* 1 alive, 0 certainly dead, -1 cannot tell */
-    uint64_t ticket;
-    int64_t since_ns; /* CLOCK_MONOTONIC when it began to hold or to wait; 0: not noted */
+    uint64_t ticket;   /* of one that has been inside for long only the low 20 bits are certain */
+    int64_t since_ns;  /* CLOCK_MONOTONIC when it began to hold or to wait; 0: not noted */
     uint64_t reserved[2];
 };
 
@@ -198,7 +204,7 @@ USHER_API void usher_close(struct usher_pool *pool);
 
 /*
  * Remove a pool. -EBUSY: somebody holds a seat or waits. A process that still has it open gets
- * -EIDRM from then on; whoever opens the name gets a new pool.
+ * -EIDRM from then on, except for giving back; whoever opens the name gets a new pool.
  */
 USHER_API int usher_remove(const char *name);
 /* The same while it is in use: those who wait get -EIDRM, those who hold keep what they have, unseen
@@ -210,7 +216,7 @@ USHER_API const char *usher_strerror(int error);
 
 /*
  * The gate: k seats in eight bytes, in any memory that threads or processes share, for at most N
- * guests at a time. First in, first enabled, as above; but a guest that dies inside costs its seat
+ * guests at a time. First in, first enabled, as above; but a guest that dies in line or inside costs its
  * (up to k-1 of them are survived), and there is no seat number. This is the Colored Ticket
  * Algorithm of Fischer, Lynch, Burns and Borodin (1989) in one word.
  */
@@ -225,11 +231,11 @@ struct usher_pass {
 
 /* Prepare a gate that nobody uses yet. -EINVAL: no guests or no seats. -ERANGE: it does not fit. */
 USHER_API int usher_gate_init(struct usher_gate *gate, uint32_t guests, uint32_t seats);
-/* Wait in line until inside. -EINVAL: not a gate. */
+/* Wait in line until inside. -EINVAL: not a gate. -EUSERS: more guests than it has room for. */
 USHER_API int usher_gate_enter(struct usher_gate *gate, struct usher_pass *pass);
 /* Inside at once, or -EAGAIN. */
 USHER_API int usher_gate_try(struct usher_gate *gate, struct usher_pass *pass);
-/* Leave. A pass is good for one leaving. */
+/* Leave. -EPERM: a pass is good for one leaving. -EINVAL: not a gate. */
 USHER_API int usher_gate_leave(struct usher_gate *gate, struct usher_pass *pass);
 
 #ifdef __cplusplus

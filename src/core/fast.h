@@ -101,7 +101,8 @@ static inline enum core_progress core_claim(struct core *c, struct core_claim *f
     CORE_END(f);
 }
 
-/* V after a row, r, has left or resized. A seat that is owed is not given on. */
+/* V after a row, r, has left or resized. A seat that is owed is not given on; growing first cancels
+   what is owed. */
 static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t row, uint64_t r)
 {
     (void)c;
@@ -109,7 +110,7 @@ static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t r
     uint32_t owed = core_v_owed(v);
     if (core_row_state(r) == CORE_SHRINKING) {
         owed++;
-    } else if (owed > 0 && core_row_state(r) == CORE_LEAVING) {
+    } else if (owed > 0) {
         owed--;
     } else {
         valid++;

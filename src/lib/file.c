@@ -210,11 +210,11 @@ static int open_in(struct usher_pool *pool, int directory, const char *name,
                    const struct usher_options *options)
 {
     for (int tries = 0; tries < 1000; tries++) {
-        int error = options->flags & USHER_EXCLUSIVE ? create(directory, name, options) : 0;
-        if (error != 0) {
-            return error;
+        int made = options->flags & USHER_EXCLUSIVE ? create(directory, name, options) : 0;
+        if (made != 0 && made != -EEXIST) {
+            return made;
         }
-        error = attach(pool, directory, name);
+        int error = attach(pool, directory, name);
         if (error == -ENOENT && !(options->flags & (USHER_EXISTING | USHER_EXCLUSIVE))) {
             detach(pool);
             error = create(directory, name, options);
@@ -224,7 +224,7 @@ static int open_in(struct usher_pool *pool, int directory, const char *name,
             continue;
         }
         if (error != 0 || atomic_load(&pool->header->removed) == 0) {
-            return error;
+            return made != 0 ? made : error; /* there is something already, whatever it is */
         }
         error = finish_removing(pool, directory, name);
         detach(pool);

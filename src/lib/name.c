@@ -44,8 +44,8 @@ static int open_named(const char *path, bool create)
 /* Where names without a slash are; whether the user said so. */
 static int directory_path(char *path, size_t room, bool *named)
 {
-    const char *said = getenv("USHER_DIR");
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *said = secure_getenv("USHER_DIR");
+    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
     int length;
     *named = said != NULL && said[0] != '\0';
     if (*named) {

@@ -50,7 +50,7 @@ int64_t os_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Inodes start over with each boot: mix in which one this is. */
+/* Inodes start over with each boot: mix in which one this is. 0: it cannot be known now. */
 static uint64_t boot_hash(void)
 {
     char id[64] = "";
@@ -64,7 +64,7 @@ static uint64_t boot_hash(void)
     for (const char *at = id; *at != '\0'; at++) {
         hash = (hash ^ (unsigned char)*at) * 0x100000001b3ULL;
     }
-    return hash;
+    return id[0] == '\0' ? 0 : hash;
 }
 
 static uint64_t identity_of(int pidfd)
@@ -77,6 +77,9 @@ static uint64_t identity_of(int pidfd)
     }
     if (boot == 0) {
         boot = boot_hash();
+    }
+    if (boot == 0) {
+        return 0; /* or others would make another identity of it */
     }
     uint64_t identity = (uint64_t)status.st_ino * 0x9e3779b97f4a7c15ULL ^ boot;
     return identity == 0 ? 1 : identity;
@@ -113,9 +116,10 @@ void os_self(struct os_self *self)
 int os_watch_process(pid_t pid, uint64_t identity)
 {
     int fd = pidfd_of(pid);
-    if (fd >= 0 && identity_of(fd) != identity) {
+    uint64_t now = fd < 0 ? 0 : identity_of(fd);
+    if (fd >= 0 && now != identity) {
         (void)close(fd);
-        return -ESRCH;
+        return now == 0 ? -ENOTSUP : -ESRCH;
     }
     return fd;
 }

@@ -29,6 +29,11 @@ static void wake(void *context, uint32_t row)
    waiting until somebody looks: but nobody woke, so look now. */
 void usher__pool_settle(struct usher_pool *pool)
 {
+    int cancel;
+    if (absent == 0) {
+        return;
+    }
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     while (absent != 0) {
         uint32_t row = absent - 1;
         absent = 0;
@@ -36,6 +41,7 @@ void usher__pool_settle(struct usher_pool *pool)
             (void)usher__alive_reap(pool, row);
         }
     }
+    (void)pthread_setcancelstate(cancel, NULL);
 }
 
 static int open_threads(struct usher_pool *pool, const struct usher_options *options)
@@ -320,10 +326,28 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
     return sit(pool, guest, seat);
 }
 
+/* Inside. But the pool may have been removed meanwhile: whoever removes it says so first and looks
+   then whether anybody is in, and we are in first and look then. */
+static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
+{
+    if (atomic_load_explicit(&pool->header->removed, memory_order_relaxed) == 0) {
+        return 0;
+    }
+    (void)usher__pool_leave(pool, guest, guest->cycle);
+    return -EIDRM;
+}
+
 static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, struct guest *guest,
                                                     struct usher_seat *seat, int64_t deadline_ns)
 {
-    int error = enter_now(pool, guest, seat);
+    int cancel;
+    int error = usher__pool_usable(pool);
+    if (error != 0) {
+        return error;
+    }
+    /* A thread cancelled in the middle would leave its row as if it waited on. */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    error = enter_now(pool, guest, seat);
     if (error == -EAGAIN && deadline_ns == INT64_MIN) {
         usher__wait_look(pool); /* a holder may be dead */
         error = enter_now(pool, guest, seat);
@@ -331,7 +355,15 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
         error = queue(pool, guest, seat, deadline_ns);
     }
     usher__pool_settle(pool);
-    return error;
+    (void)pthread_setcancelstate(cancel, NULL);
+    return error == 0 ? unless_removed(pool, guest) : error;
+}
+
+static __attribute__((noinline)) int sit_or_leave(struct usher_pool *pool, struct guest *guest,
+                                                  struct usher_seat *seat)
+{
+    int error = sit(pool, guest, seat);
+    return error == 0 ? unless_removed(pool, guest) : error;
 }
 
 /* The guest was not the last to come and go. */
@@ -340,9 +372,10 @@ static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, stru
 {
     int error = enter(pool, guest, seat);
     if (error == -EXFULL) {
-        return sit(pool, guest, seat);
+        return sit_or_leave(pool, guest, seat);
     }
-    return error == 0 ? 0 : acquire_slowly(pool, guest, seat, deadline_ns);
+    return error == 0 ? unless_removed(pool, guest)
+                      : acquire_slowly(pool, guest, seat, deadline_ns);
 }
 
 static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, struct usher_seat *seat,
@@ -357,11 +390,10 @@ static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, stru
 static inline __attribute__((always_inline)) int
 acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
 {
-    int error = usable(pool);
-    if (error != 0) {
-        return error;
-    }
     struct guest *guest = usher__mine.last.guest;
+    if (pool->generation != *usher__generation) {
+        return -ESTALE;
+    }
     if (usher__mine.last.pool_id != pool->id ||
         atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_IDLE) {
         return first_acquire(pool, seat, deadline_ns);
@@ -380,10 +412,10 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
     guest->i = f.i;
     guest->ticket = f.ticket;
     if (!f.seated) {
-        return sit(pool, guest, seat);
+        return sit_or_leave(pool, guest, seat);
     }
     seated(pool, guest, seat, (f.word & CORE_SEAT_DIED) != 0);
-    return 0;
+    return unless_removed(pool, guest);
 }
 
 int usher_acquire(struct usher_pool *pool, struct usher_seat *seat)
@@ -573,10 +605,11 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (identity == 0 || pool->self.pid_namespace == 0) {
         return -ENOSYS; /* its death could not be proved */
     }
-    /* With USHER_KEEP the other process inherits the row's lock, too, if it is a child of ours. */
+    /* A child that assigns the seat to itself, before exec, has the row's lock with USHER_KEEP, too;
+       of any other process we do not know that. */
+    bool has_lock = (pool->flags & USHER_KEEP) && pid == getpid();
     usher__guest_sign(pool, guest->row, identity,
-                      FORMAT_BY_PID | FORMAT_ASSIGNED |
-                          (pool->flags & USHER_KEEP ? FORMAT_BY_LOCK : 0),
+                      FORMAT_BY_PID | FORMAT_ASSIGNED | (has_lock ? FORMAT_BY_LOCK : 0),
                       (uint32_t)pid);
     atomic_store(&guest->state, GUEST_AWAY);
     return 0;

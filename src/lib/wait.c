@@ -133,7 +133,7 @@ static int give_up(struct usher_pool *pool, struct guest *guest, int why)
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns)
 {
     struct format_row *row = &pool->rows[guest->row];
-    int64_t look = 0; /* when to look next: soon, if it comes to the front of the line */
+    int64_t look = 0; /* when to look next */
     struct watch *watch = NULL;
     int64_t tell = pool->waiting != NULL && pool->waiting_ms != 0
                        ? os_now_ns() + (int64_t)pool->waiting_ms * 1000000
@@ -148,6 +148,11 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         }
         int64_t now = os_now_ns();
         bool removed = atomic_load(&pool->header->removed) != 0;
+        if (!removed && deadline_ns <= now && look == 0) {
+            look = now;
+            usher__wait_look(pool); /* no time to wait, but a holder may be dead */
+            continue;
+        }
         if (removed || deadline_ns <= now) {
             error = give_up(pool, guest, removed ? -EIDRM : -ETIMEDOUT);
             break;
@@ -162,7 +167,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         unsigned place = position(pool, guest->row, &waiters);
         int64_t next = until(place, waiters, guest->row, now);
         if (look == 0) {
-            look = place <= 2 ? now + LOOK_SOON_NS : next;
+            look = now + LOOK_SOON_NS; /* everybody once: those before it may all be dead */
         } else if (look <= now) {
             usher__watch_look(pool, &watch, now);
             look = next;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WATCH_ALL_NS = 1000 * 1000 * 1000, WATCH_MOST = 128 };
+enum { WATCH_ALL_NS = 1000 * 1000 * 1000, WATCH_MOST = 128, WATCH_EXEC = 8 };
 
 struct watch {
     uint64_t i, v;
@@ -60,6 +60,11 @@ static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
         return;
     }
     watch->processes[watch->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    /* A process that has called exec lives, but its lock is free. Asking costs more the more locks
+       there are: if there are many, once a second must do. */
+    if ((format_owner_flags(owner) & FORMAT_BY_LOCK) && watch->count <= WATCH_EXEC) {
+        watch->locked[watch->locks++] = row;
+    }
 }
 
 /* Everybody whose death would matter: who is inside, leaving or resizing, and the front of the

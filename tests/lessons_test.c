@@ -1,0 +1,269 @@
+/*
+ * What went wrong once, each as a test: deaths that were none or were seen late, seats too many, a
+ * pool that was removed and still let somebody in.
+ */
+#include "test.h"
+#include "usher.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct shared {
+    atomic_int held, go, removed, entered_after;
+};
+
+static struct shared *shared;
+static char directory[] = "/tmp/usher-lessons-XXXXXX";
+
+static void nap_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct usher_pool *open_pool(const char *name, uint32_t seats)
+{
+    struct usher_pool *pool;
+    struct usher_options options = {.seats = seats};
+    EXPECT_EQ(usher_open(&pool, name, &options), 0);
+    return pool;
+}
+
+static void wait_for(atomic_int *flag, int value)
+{
+    for (int tries = 0; atomic_load(flag) != value; tries++) {
+        EXPECT(tries < 20000);
+        nap_ms(1);
+    }
+}
+
+static void wait_for_waiters(struct usher_pool *pool, uint32_t waiters)
+{
+    struct usher_info info = {0};
+    for (int tries = 0; info.waiters < waiters; tries++) {
+        EXPECT(tries < 20000);
+        EXPECT(usher_inspect(pool, &info, NULL, 0) >= 0);
+        nap_ms(1);
+    }
+}
+
+/* A process that could not find out which boot this is said so in a way that made it seem dead. */
+static void a_holder_that_is_short_of_descriptors_is_not_taken_for_dead(void)
+{
+    struct usher_pool *pool = open_pool("descriptors", 1);
+    unsigned held = 0;
+    for (rlim_t most = 3; most < 16; most++) {
+        int status;
+        atomic_store(&shared->held, 0);
+        pid_t holder = fork();
+        if (holder == 0) {
+            struct usher_pool *own;
+            struct usher_seat seat;
+            struct rlimit limit = {most, most};
+            (void)setrlimit(RLIMIT_NOFILE, &limit);
+            if (usher_open(&own, "descriptors", NULL) != 0 || usher_acquire(own, &seat) != 0) {
+                _exit(1);
+            }
+            atomic_store(&shared->held, 1);
+            for (;;) {
+                (void)pause();
+            }
+        }
+        while (atomic_load(&shared->held) == 0 && waitpid(holder, &status, WNOHANG) == 0) {
+            nap_ms(1);
+        }
+        if (atomic_load(&shared->held) != 0) {
+            struct usher_seat seat;
+            held++;
+            EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
+            EXPECT_EQ(usher_reap(pool), 0);
+            EXPECT_EQ(kill(holder, SIGKILL), 0);
+            EXPECT_EQ(waitpid(holder, NULL, 0), holder);
+            EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
+            EXPECT_EQ(usher_release(pool, &seat), 0);
+        }
+    }
+    EXPECT(held > 2);
+    usher_close(pool);
+}
+
+static void growing_again_first_cancels_what_is_owed(void)
+{
+    struct usher_pool *pool = open_pool("owed", 2);
+    struct usher_seat seats[3];
+    struct usher_info info;
+    EXPECT_EQ(usher_acquire(pool, &seats[0]), 0);
+    EXPECT_EQ(usher_acquire(pool, &seats[1]), 0);
+    EXPECT_EQ(usher_resize(pool, 1), 0);
+    EXPECT_EQ(usher_resize(pool, 2), 0);
+    EXPECT_EQ(usher_try_acquire(pool, &seats[2]), -EAGAIN);
+    EXPECT(usher_inspect(pool, &info, NULL, 0) >= 0);
+    EXPECT_EQ(info.owed, 0);
+    EXPECT_EQ(usher_release(pool, &seats[0]), 0);
+    EXPECT_EQ(usher_try_acquire(pool, &seats[0]), 0);
+    usher_close(pool);
+}
+
+/* Newcomers counted the dead before them as a long line, and slept accordingly. */
+static void a_newcomer_behind_a_line_of_dead_is_not_kept_waiting(void)
+{
+    enum { DEAD = 60 };
+    struct usher_pool *pool = open_pool("dead-line", 1);
+    struct usher_seat seat;
+    pid_t dead[DEAD];
+    EXPECT_EQ(usher_acquire(pool, &seat), 0);
+    for (unsigned d = 0; d < DEAD; d++) {
+        dead[d] = fork();
+        if (dead[d] == 0) {
+            struct usher_pool *own = open_pool("dead-line", 1);
+            (void)usher_acquire(own, &seat);
+            _exit(0);
+        }
+    }
+    wait_for_waiters(pool, DEAD);
+    for (unsigned d = 0; d < DEAD; d++) {
+        EXPECT_EQ(kill(dead[d], SIGKILL), 0);
+        EXPECT_EQ(waitpid(dead[d], NULL, 0), dead[d]);
+    }
+    double began = now();
+    atomic_store(&shared->go, 0);
+    pid_t newcomer = fork();
+    if (newcomer == 0) {
+        struct usher_pool *own = open_pool("dead-line", 1);
+        EXPECT_EQ(usher_acquire(own, &seat), 0);
+        _exit(0);
+    }
+    wait_for_waiters(pool, 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(waitpid(newcomer, NULL, 0), newcomer);
+    EXPECT(now() - began < 5); /* it was 250 ms for each of the dead */
+    usher_close(pool);
+}
+
+static void a_seat_made_over_to_a_stranger_outlives_its_giver(void)
+{
+    struct usher_pool *pool = open_pool("assigned", 1);
+    struct usher_seat seat;
+    pid_t stranger = fork();
+    if (stranger == 0) {
+        for (;;) {
+            (void)pause();
+        }
+    }
+    pid_t giver = fork();
+    if (giver == 0) {
+        struct usher_pool *own;
+        struct usher_options keep = {.seats = 1, .flags = USHER_KEEP};
+        EXPECT_EQ(usher_open(&own, "assigned", &keep), 0);
+        EXPECT_EQ(usher_acquire(own, &seat), 0);
+        EXPECT_EQ(usher_assign(own, &seat, stranger), 0);
+        _exit(0);
+    }
+    int status;
+    EXPECT_EQ(waitpid(giver, &status, 0), giver);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
+    EXPECT_EQ(usher_reap(pool), 0);
+    EXPECT_EQ(kill(stranger, SIGKILL), 0);
+    EXPECT_EQ(waitpid(stranger, NULL, 0), stranger);
+    EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
+    usher_close(pool);
+}
+
+static void *wait_in_line(void *pool)
+{
+    struct usher_seat seat;
+    (void)usher_acquire(pool, &seat);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void a_thread_that_is_cancelled_in_a_wait_takes_no_seat_with_it(void)
+{
+    struct usher_pool *pool = open_pool("cancel", 1);
+    for (unsigned round = 0; round < 50; round++) {
+        struct usher_seat seat;
+        pthread_t thread;
+        EXPECT_EQ(usher_acquire(pool, &seat), 0);
+        EXPECT_EQ(pthread_create(&thread, NULL, wait_in_line, pool), 0);
+        wait_for_waiters(pool, 1);
+        EXPECT_EQ(pthread_cancel(thread), 0);
+        nap_ms((long)round % 5);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        EXPECT_EQ(pthread_join(thread, NULL), 0);
+        EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+    }
+    usher_close(pool);
+}
+
+static void a_pool_that_was_removed_lets_nobody_in(void)
+{
+    for (unsigned round = 0; round < 60; round++) {
+        struct usher_pool *pool = open_pool("removed", 1);
+        atomic_store(&shared->go, 0);
+        atomic_store(&shared->removed, 0);
+        pid_t user = fork();
+        if (user == 0) {
+            struct usher_pool *own = open_pool("removed", 1);
+            struct usher_seat seat;
+            atomic_store(&shared->go, 1);
+            for (;;) {
+                int error = usher_acquire(own, &seat);
+                if (error == 0 && atomic_load(&shared->removed) == 1) {
+                    _exit(1);
+                }
+                if (error == -EIDRM && atomic_load(&shared->removed) == 1) {
+                    _exit(0);
+                }
+                if (error == 0) {
+                    (void)usher_release(own, &seat);
+                }
+            }
+        }
+        wait_for(&shared->go, 1);
+        while (usher_remove("removed") == -EBUSY) {
+        }
+        atomic_store(&shared->removed, 1);
+        int status;
+        EXPECT_EQ(waitpid(user, &status, 0), user);
+        EXPECT_EQ(status, 0);
+        usher_close(pool);
+    }
+}
+
+int main(void)
+{
+    EXPECT(mkdtemp(directory) != NULL);
+    EXPECT_EQ(setenv("USHER_DIR", directory, 1), 0);
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(shared != MAP_FAILED);
+    RUN(a_holder_that_is_short_of_descriptors_is_not_taken_for_dead);
+    RUN(growing_again_first_cancels_what_is_owed);
+    RUN(a_newcomer_behind_a_line_of_dead_is_not_kept_waiting);
+    RUN(a_seat_made_over_to_a_stranger_outlives_its_giver);
+    RUN(a_thread_that_is_cancelled_in_a_wait_takes_no_seat_with_it);
+    RUN(a_pool_that_was_removed_lets_nobody_in);
+    (void)usher_remove("descriptors");
+    (void)usher_remove("owed");
+    (void)usher_remove("dead-line");
+    (void)usher_remove("assigned");
+    (void)usher_remove("cancel");
+    (void)rmdir(directory);
+    return 0;
+}
