@@ -216,8 +216,8 @@ USHER_API const char *usher_strerror(int error);
 
 /*
  * The gate: k seats in eight bytes, in any memory that threads or processes share, for at most N
- * guests at a time. First in, first enabled, as above; but a guest that dies in line or inside costs its
- * (up to k-1 of them are survived), and there is no seat number. This is the Colored Ticket
+ * guests at a time. First in, first enabled, as above; but a guest that dies in line or inside costs
+ * its seat (up to k-1 of them are survived), and there is no seat number. This is the Colored Ticket
  * Algorithm of Fischer, Lynch, Burns and Borodin (1989) in one word.
  */
 struct usher_gate {
