@@ -48,11 +48,12 @@ static volatile int exec_error, assign_error;
 
 /* The child: it has our memory until it execs, and we stand still. */
 static void become(struct cli_wait *wait, struct usher_seat *seat, char **command,
-                   const sigset_t *mask)
+                   const sigset_t *mask, void (*on_child)(int))
 {
     assign_error = usher_assign(wait->pool, seat, getpid());
     if (assign_error == 0) {
         cli_environment_holder(getpid());
+        (void)signal(SIGCHLD, on_child);
         (void)sigprocmask(SIG_SETMASK, mask, NULL);
         (void)execvp(command[0], command);
         exec_error = errno;
@@ -113,12 +114,12 @@ static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **co
     for (unsigned s = 0; s < PASSED_ON; s++) {
         (void)sigaddset(&signals, passed_on[s]);
     }
-    (void)signal(SIGCHLD, SIG_DFL); /* or its end would not be told */
+    void (*on_child)(int) = signal(SIGCHLD, SIG_DFL); /* or its end would not be told */
     (void)sigprocmask(SIG_BLOCK, &signals, &before);
     int64_t began = cli_now_ns();
     pid_t child = vfork();
     if (child == 0) {
-        become(wait, seat, command, &before);
+        become(wait, seat, command, &before, on_child);
     }
     if (child < 0 || assign_error != 0) {
         int error = child < 0 ? errno : -assign_error;
