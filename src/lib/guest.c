@@ -333,6 +333,7 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
     (void)pthread_mutex_lock(&pool->mutex);
     int error = provide(pool, guest);
     (void)pthread_mutex_unlock(&pool->mutex);
+    usher__pool_settle(pool); /* the row may have been taken from a dead one */
     if (error == 0) {
         error = remember(pool, *guest);
         if (error != 0) {

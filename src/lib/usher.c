@@ -37,7 +37,7 @@ void usher__pool_settle(struct usher_pool *pool)
     while (absent != 0) {
         uint32_t row = absent - 1;
         absent = 0;
-        if (pool->shared) {
+        if (pool->shared && row < pool->core.rows) {
             (void)usher__alive_reap(pool, row);
         }
     }
