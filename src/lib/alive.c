@@ -42,10 +42,14 @@ int usher__alive(struct usher_pool *pool, uint32_t row)
     uint32_t flags = format_owner_flags(owner);
     bool same_namespace =
         pool->self.pid_namespace != 0 && format_owner_namespace(owner) == pool->self.pid_namespace;
-    if ((flags & FORMAT_BY_PID) && same_namespace && identity != 0 && pool->self.identity != 0 &&
-        !ours(pool, owner, identity) &&
+    bool by_pid =
+        (flags & FORMAT_BY_PID) && same_namespace && identity != 0 && pool->self.identity != 0;
+    if (by_pid && !ours(pool, owner, identity) &&
         os_process_ended((pid_t)format_owner_pid(owner), identity)) {
         return 0;
+    }
+    if (by_pid && (flags & FORMAT_ASSIGNED)) {
+        return 1; /* the lock may have been the assigner's alone, who is gone */
     }
     if ((flags & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&
         os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 0) {
