@@ -25,7 +25,8 @@ struct os_self {
     uint64_t identity;           /* 0: this kernel gives processes none */
 };
 void os_self(struct os_self *self);
-/* The identity of the process that is `pid` now; 0: not known. -ESRCH: there is none. */
+/* The identity of the process that is `pid` now; 0: this kernel cannot tell. -ESRCH: there is none;
+   -EMFILE and the like. */
 int os_identity(pid_t pid, uint64_t *identity);
 
 /* Whether the process that was `pid` with that identity has ended. A handle to watch it by can be

@@ -95,14 +95,15 @@ int os_identity(pid_t pid, uint64_t *identity)
 {
     int fd = pidfd_of(pid);
     *identity = 0;
-    if (fd == -ESRCH) {
-        return -ESRCH;
-    }
     if (fd >= 0) {
         *identity = identity_of(fd);
         (void)close(fd);
+        return 0;
     }
-    return 0;
+    if (fd == -EINVAL || fd == -ENOENT) {
+        return -ESRCH; /* a thread, and not the first of its process */
+    }
+    return fd == -ENOSYS || fd == -EPERM ? 0 : fd;
 }
 
 void os_self(struct os_self *self)

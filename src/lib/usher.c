@@ -605,6 +605,9 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (identity == 0 || pool->self.pid_namespace == 0) {
         return -ENOSYS; /* its death could not be proved */
     }
+    if (os_process_ended(pid, identity)) {
+        return -ESRCH;
+    }
     /* A child that assigns the seat to itself, before exec, has the row's lock with USHER_KEEP, too;
        of any other process we do not know that. */
     bool has_lock = (pool->flags & USHER_KEEP) && pid == getpid();
