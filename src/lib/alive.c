@@ -58,22 +58,19 @@ int usher__alive(struct usher_pool *pool, uint32_t row)
     return (flags & FORMAT_BY_LOCK) || same_namespace ? 1 : -1;
 }
 
-/* Count a reaped guest once, whoever reaps it: the first to write its cycle beside the flags. */
-static void count(struct usher_pool *pool, uint32_t row, uint64_t cycle)
+bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint64_t cycle)
 {
     uint32_t watch = atomic_load(&pool->rows[row].watch);
     uint32_t mark = (uint32_t)cycle << 8;
-    if ((watch & FORMAT_REAPED) != mark &&
-        atomic_compare_exchange_strong(&pool->rows[row].watch, &watch, mark)) {
-        atomic_fetch_add(&pool->header->reaped, 1);
-    }
+    return (watch & FORMAT_REAPED) != mark &&
+           atomic_compare_exchange_strong(&pool->rows[row].watch, &watch, mark);
 }
 
 void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bool gently)
 {
     struct core_reap reap = {.row = row, .cycle = cycle, .gently = gently};
-    if (!gently) {
-        count(pool, row, cycle);
+    if (!gently && usher__alive_first(pool, row, cycle)) {
+        atomic_fetch_add(&pool->header->reaped, 1);
     }
     (void)core_reap(&pool->core, &reap);
 }

@@ -618,6 +618,21 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     return 0;
 }
 
+/* Give back a seat that is assigned, in the cycle read before. Whether we were the first to. */
+static bool release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cycle)
+{
+    bool first = usher__alive_first(pool, row, cycle);
+    if (first) {
+        int64_t since = atomic_load(&pool->rows[row].since_ns);
+        struct guest *guest = usher__guest_with(pool, row);
+        usher__past_note(pool, guest == NULL ? 0 : guest->waited_ns,
+                         since == 0 ? 0 : os_now_ns() - since);
+        atomic_fetch_add(&pool->rows[row].served, 1);
+    }
+    usher__alive_bury(pool, row, cycle, true);
+    return first;
+}
+
 int usher_release_for(struct usher_pool *pool, pid_t pid)
 {
     int released = 0;
@@ -631,13 +646,7 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
             format_owner_pid(owner) == (uint32_t)pid &&
             format_owner_namespace(owner) == pool->self.pid_namespace &&
             (core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING)) {
-            int64_t since = atomic_load(&pool->rows[row].since_ns);
-            struct guest *guest = usher__guest_with(pool, row);
-            usher__past_note(pool, guest == NULL ? 0 : guest->waited_ns,
-                             since == 0 ? 0 : os_now_ns() - since);
-            usher__alive_bury(pool, row, core_row_cycle(word), true);
-            atomic_fetch_add(&pool->rows[row].served, 1);
-            released++;
+            released += release_assigned(pool, row, core_row_cycle(word));
         }
     }
     usher__pool_settle(pool);
