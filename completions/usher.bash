@@ -1,0 +1,117 @@
+# bash completion for usher(1): verbs, the options of each, pools; behind the pool of run, commands.
+# Needs nothing but bash; if the package bash-completion is loaded, a command's own completion is used.
+
+# Where pools are that are named without a slash.
+_usher_directory() {
+    if [[ -n ${USHER_DIR-} ]]; then
+        printf '%s' "$USHER_DIR"
+    elif [[ ${XDG_RUNTIME_DIR-} == /* ]]; then
+        printf '%s' "$XDG_RUNTIME_DIR/usher"
+    else
+        printf '%s' "/dev/shm/usher-$EUID"
+    fi
+}
+
+# The pools that begin with $1, or the files, if it is a path.
+_usher_pools() {
+    local directory file name
+    if [[ $1 == */* ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$1")
+        return
+    fi
+    directory=$(_usher_directory)
+    for file in "$directory"/*; do
+        name=${file##*/}
+        if [[ -f $file && $name == "$1"* ]]; then
+            COMPREPLY+=("$(printf '%q' "$name")")
+        fi
+    done
+}
+
+_usher_options() {
+    case $1 in
+    run) echo "-k --seats -n --nonblock -w --wait -E --conflict-exit-code -c --command --labels --env
+               -v --verbose -q --quiet --guests --mode --" ;;
+    acquire) echo "-k --seats -n --nonblock -w --wait -E --conflict-exit-code -v --verbose -q --quiet
+                   --for --guests --mode" ;;
+    release) echo "--for" ;;
+    status) echo "--json" ;;
+    create) echo "-k --seats --guests --mode" ;;
+    remove) echo "--force" ;;
+    esac
+}
+
+# The value of option $1, as far as $2.
+_usher_value() {
+    case $1 in
+    --for) mapfile -t COMPREPLY < <(cd /proc && compgen -G "$2*" | grep -x '[0-9]*') ;;
+    --env) mapfile -t COMPREPLY < <(compgen -v -W CUDA_VISIBLE_DEVICES -- "$2" | sort -u) ;;
+    --mode) mapfile -t COMPREPLY < <(compgen -W '600 660 666' -- "$2") ;;
+    esac
+}
+
+# The command line from word $1 on is a command of its own.
+_usher_command() {
+    if ((COMP_CWORD == $1)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "${COMP_WORDS[COMP_CWORD]}" | sort -u)
+        if [[ ${COMP_WORDS[COMP_CWORD]} == */* ]]; then
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+        fi
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+    fi
+}
+
+_usher() {
+    local current=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]-} operands=0 at
+    local option over='' line='' # over: no options any more; line: -c was given
+    local verbs="run acquire release status top create resize remove doctor help"
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$current")
+        return
+    fi
+    for ((at = 2; at < COMP_CWORD; at++)); do
+        case $over${COMP_WORDS[at]} in
+        --)
+            over=yes:
+            ;;
+        -k | -w | -E | -c | --seats | --wait | --conflict-exit-code | --command | --labels | --env | \
+            --for | --guests | --mode)
+            option=${COMP_WORDS[at]}
+            [[ $option == -c || $option == --command ]] && line=yes
+            [[ ${COMP_WORDS[at + 1]-} == = ]] && ((at++)) # bash cuts --mode=660 in three
+            ((at++))
+            if ((at >= COMP_CWORD)); then
+                [[ $current == = ]] && current=
+                _usher_value "$option" "$current"
+                return
+            fi
+            ;;
+        -*) ;;
+        *)
+            ((operands++))
+            if [[ $verb == run && $operands -eq 2 ]]; then
+                _usher_command "$at"
+                return
+            fi
+            ;;
+        esac
+    done
+    if [[ $verb == help ]]; then
+        ((operands == 0)) && mapfile -t COMPREPLY < <(compgen -W "${verbs% help} exit" -- "$current")
+    elif [[ $current == -* && -z $over ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_usher_options "$verb")" -- "$current")
+    elif ((operands == 0)) || [[ $verb == status || $verb == top ]]; then
+        _usher_pools "$current"
+    elif [[ $verb == run && -z $line ]]; then
+        _usher_command "$COMP_CWORD"
+    fi
+}
+
+complete -F _usher usher

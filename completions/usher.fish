@@ -1,0 +1,117 @@
+# fish completion for usher(1): verbs, the options of each, pools; behind the pool of run, commands.
+
+# Where pools are that are named without a slash.
+function __usher_directory
+    if test -n "$USHER_DIR"
+        echo $USHER_DIR
+    else if string match -q '/*' -- "$XDG_RUNTIME_DIR"
+        echo $XDG_RUNTIME_DIR/usher
+    else
+        echo /dev/shm/usher-(id -u)
+    end
+end
+
+function __usher_pools
+    if string match -q '*/*' -- (commandline -ct)
+        __fish_complete_path (commandline -ct)
+        return
+    end
+    for file in (__usher_directory)/*
+        test -f $file; and basename -- $file
+    end
+end
+
+# The words before the one at the cursor, without usher, the options and their values: the verb, the
+# pool, and from there on the command.
+function __usher_operands
+    set -l words (commandline -opc)
+    set -l operands
+    set -l over no
+    set -e words[1]
+    while set -q words[1]
+        set -l word $words[1]
+        set -e words[1]
+        if test "$operands[1]" = run; and test (count $operands) -ge 3
+            set -a operands $word
+        else if test $over = no; and test "$word" = --
+            set over yes
+        else if test $over = yes
+            set -a operands $word
+        else if contains -- $word -k -w -E -c --seats --wait --conflict-exit-code --command --labels --env --for --guests --mode
+            contains -- $word -c --command; and set -a operands run-a-line
+            set -e words[1]
+        else if not string match -q -- '-*' $word
+            set -a operands $word
+        end
+    end
+    string escape -- $operands
+end
+
+function __usher_no_verb
+    test -z "$(__usher_operands)"
+end
+
+# One of these verbs, and that many operands behind it (or any number, if none is said).
+function __usher_verb --argument-names verbs many
+    set -l operands (__usher_operands)
+    contains -- "$operands[1]" (string split , -- $verbs)
+    and begin
+        test -z "$many"; or test (count $operands) -eq (math 1 + $many)
+    end
+end
+
+# The words of the command that run is to run, and the one at the cursor, completed as such.
+function __usher_command
+    set -l operands (__usher_operands)
+    complete --do-complete=(string join ' ' -- $operands[3..-1] (commandline -ct))
+end
+
+function __usher_has_pool
+    set -l operands (__usher_operands)
+    test "$operands[1]" = run; and test (count $operands) -ge 2; and not contains run-a-line $operands
+    and begin
+        test (count $operands) -ge 3; or not string match -q -- '-*' (commandline -ct)
+    end
+end
+
+# Options are for usher as long as there is no command.
+function __usher_option --argument-names verbs
+    __usher_verb $verbs
+    and not begin
+        __usher_verb run; and test (count (__usher_operands)) -ge 3
+    end
+end
+
+complete -c usher -f
+complete -c usher -n __usher_no_verb -l help -d 'List the verbs'
+complete -c usher -n __usher_no_verb -l version -d 'Print the version'
+complete -c usher -n __usher_no_verb -a run -d 'Wait for a seat, run a command in it, give it back'
+complete -c usher -n __usher_no_verb -a acquire -d 'Get a seat for the calling shell; print its number'
+complete -c usher -n __usher_no_verb -a release -d 'Give back what the calling shell has acquired'
+complete -c usher -n __usher_no_verb -a status -d 'Who holds, who waits'
+complete -c usher -n __usher_no_verb -a top -d 'A live view of pools'
+complete -c usher -n __usher_no_verb -a create -d 'Make a pool before its first use'
+complete -c usher -n __usher_no_verb -a resize -d 'Change the number of seats; 0 lets nobody in'
+complete -c usher -n __usher_no_verb -a remove -d 'Remove a pool'
+complete -c usher -n __usher_no_verb -a doctor -d 'Verify a pool, and finish what the dead have left'
+complete -c usher -n __usher_no_verb -a help -d 'The help of a verb, or the exit codes'
+complete -c usher -n '__usher_verb help 0' -a 'run acquire release status top create resize remove doctor exit'
+
+complete -c usher -n '__usher_verb run,acquire,release,create,resize,remove,doctor 0' -a '(__usher_pools)' -d Pool
+complete -c usher -n '__usher_verb status,top' -a '(__usher_pools)' -d Pool
+complete -c usher -n __usher_has_pool -a '(__usher_command)'
+
+complete -c usher -n '__usher_option run,acquire,create' -s k -l seats -x -d 'How many seats the pool has'
+complete -c usher -n '__usher_option run,acquire' -s n -l nonblock -d 'Do not wait'
+complete -c usher -n '__usher_option run,acquire' -s w -l wait -x -d 'Wait at most so long: 1.5, 30s, 5m, 1h'
+complete -c usher -n '__usher_option run,acquire' -s E -l conflict-exit-code -x -d 'Exit code if no seat was had'
+complete -c usher -n '__usher_option run' -s c -l command -x -d 'Run a line with the shell'
+complete -c usher -n '__usher_option run' -l labels -x -d 'Names for seats 0, 1, ..'
+complete -c usher -n '__usher_option run' -l env -x -a '(set --names --export) CUDA_VISIBLE_DEVICES' -d 'Set this variable to the label or the number'
+complete -c usher -n '__usher_option run,acquire' -s v -l verbose -d 'Say how long it took'
+complete -c usher -n '__usher_option run,acquire' -s q -l quiet -d 'Show nothing while waiting'
+complete -c usher -n '__usher_option run,acquire,create' -l guests -x -d 'Of a new pool: how many may hold or wait at a time'
+complete -c usher -n '__usher_option run,acquire,create' -l mode -x -a '600 660 666' -d 'Of a new pool: who may use it'
+complete -c usher -n '__usher_verb acquire,release' -l for -x -a '(__fish_complete_pids)' -d 'The process that holds it'
+complete -c usher -n '__usher_verb status' -l json -d 'A JSON document for each pool'
+complete -c usher -n '__usher_verb remove' -l force -d 'Even if it is in use'
