@@ -203,6 +203,15 @@ static bool waits(const struct child *child)
     return position_of(pool, child->pid) > 0 && state_of(child->pid) == 'S';
 }
 
+static void signal_visitors(const struct party *p, int signal, char state)
+{
+    for (uint32_t slot = 0; slot < p->slots; slot++) {
+        pid_t pid = p->visitors[slot].pid;
+        EXPECT(pid == 0 || kill(pid, signal) == 0);
+        AWAIT(pid == 0 || state == 0 || state_of(pid) == state);
+    }
+}
+
 /* Somebody who holds a seat, or waits in line, or dies in the middle of leaving. */
 static void let_corpse_come(struct party *p, unsigned accesses)
 {
@@ -229,9 +238,12 @@ static void let_corpse_come(struct party *p, unsigned accesses)
     AWAIT(kind == WAITED ? waits(&p->corpse) : atomic_load(&shared->corpse_ready) != 0);
 }
 
-/* It dies, and lies there. */
+/* It dies, and lies there: whoever waits is stopped until the victim is through. */
 static void let_corpse_die(struct party *p)
 {
+    if (p->s->corpse != NO_CORPSE) {
+        signal_visitors(p, SIGSTOP, 'T');
+    }
     if (p->s->corpse == LEFT) {
         atomic_store(&shared->corpse_ready, 2);
         AWAIT(gone(&p->corpse) || atomic_load(&shared->corpse_ready) == 3);
@@ -323,6 +335,7 @@ static bool dies_before_access(const struct situation *s, unsigned accesses, uns
     }
     atomic_store(&shared->go, 1);
     AWAIT(gone(&p.victim) || atomic_load(&shared->completed) != 0 || waits(&p.victim));
+    signal_visitors(&p, SIGCONT, 0);
     let_visitors_come(&p, s->behind);
     if (s->act == GIVE_UP) {
         AWAIT(gone(&p.victim) || atomic_load(&shared->completed) != 0);

@@ -30,10 +30,16 @@ static char directory[64];
 static pid_t tester;
 static char doing[160]; /* what a failure is a failure of */
 
+/* A number below the limit, from a state of one's own. */
+static inline uint32_t roll(uint64_t *state, uint32_t limit)
+{
+    *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (uint32_t)(*state >> 33) % limit;
+}
+
 static inline uint32_t below(uint32_t limit)
 {
-    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (uint32_t)(seed >> 33) % limit;
+    return roll(&seed, limit);
 }
 
 static inline __attribute__((format(printf, 1, 2))) void now_doing(const char *format, ...)
