@@ -29,6 +29,7 @@ static const struct size quick_sizes[] = {
     {2, 1, {.cycles = 5, .fewer = 4, .crashes = 1, .tag_bits = 2}},
     {2, 1, {.cycles = 1, .crashes = 1, .grows = 1}},
     {2, 2, {.cycles = 1, .crashes = 1, .shrinks = 1}},
+    {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}},
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 1}},
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}},
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 3}},
@@ -66,6 +67,7 @@ struct row {
 };
 
 static const struct row quick_rows[] = {
+    {"take-i-still", {4, 1, {.cycles = 1, .queue = 3, .sleeper = 1}}},
     {"take-tag", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"entering-i-still", {2, 1, {.cycles = 1, .fewer = 1, .crashes = 1, .sleeper = 1}}},
     {"v-still", {3, 1, {.cycles = 1, .queue = 2, .sleeper = 2}}},
@@ -105,15 +107,19 @@ static const struct row quick_rows[] = {
     {"absorb", {1, 2, {.cycles = 1, .shrinks = 1}}},
     {"owed", {2, 2, {.cycles = 1, .crashes = 1, .shrinks = 1}}},
     {"stale-place", {2, 1, {.cycles = 1, .stale = 2}}},
-    {"stale-still", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
+    {"stale-still", {2, 1, {.cycles = 1, .gives_up = 1, .grows = 1, .shrinks = 1}}},
     {"counted", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
     {"count-v-still", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
     {"count-tag", {1, 1, {.cycles = 4, .grows = 2, .tag_bits = 2}}},
+    {"seat-free", {3, 2, {.cycles = 1, .queue = 3}}},
+    {"grant-valid", {2, 1, {.cycles = 1}}},
+    {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
+    {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
+    {"slide-next", {3, 1, {.cycles = 1, .gives_up = 2, .queue = 2}}},
     {"again-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
 };
 
 static const struct row slow_rows[] = {
-    {"take-i-still", {3, 1, {.cycles = 1, .gives_up = 1}}},
     {"own-ticket", {5, 2, {.cycles = 1, .gives_up = 1, .queue = 5}}},
 };
 

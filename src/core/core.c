@@ -131,7 +131,8 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
         CORE_FORGET(f->again);
         CORE_FORGET(f->e);
         CORE_READ(c, f, f->e, CORE_AT_V(c));
-        if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0) {
+        if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0 &&
+            !CORE_DROPS(c, CORE_GUARD_GRANT_VALID)) {
             CORE_RETURN(f);
         }
         /* I need not still be i: the place is the row's, and the row is compared with its cycle. */

@@ -71,6 +71,11 @@ enum core_guard {
     CORE_GUARD_COUNTED,          /* a resize that K names is not counted again */
     CORE_GUARD_COUNT_V_STILL,    /* V still v, before a resize is counted */
     CORE_GUARD_COUNT_TAG,        /* no resize starts with a tag that K still names */
+    CORE_GUARD_SEAT_FREE,        /* only a free seat is claimed */
+    CORE_GUARD_GRANT_VALID,      /* I's author is granted only a ticket that is valid */
+    CORE_GUARD_ISSUED,           /* only a ticket that has been issued is delivered */
+    CORE_GUARD_SLIDE_PLACE,      /* only an undecided place of this lap is slid over */
+    CORE_GUARD_SLIDE_NEXT,       /* and only with another such */
     CORE_GUARD_AGAIN_V,          /* V is what the guest last published, before it enters again */
 };
 
@@ -136,7 +141,6 @@ struct core_finish_release {
     uint64_t e, r, word;
     bool ok;
     struct core_place deliver, decide;
-    struct core_finish_take take;
 };
 
 struct core_publish {

@@ -89,7 +89,7 @@ static inline enum core_progress core_claim(struct core *c, struct core_claim *f
     f->seat = f->first;
     for (f->left = c->seats; f->left > 0; f->left--) {
         CORE_READ(c, f, f->word, c->at_seat + f->seat);
-        if (core_seat_free(f->word)) {
+        if (core_seat_free(f->word) || CORE_DROPS(c, CORE_GUARD_SEAT_FREE)) {
             CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
             if (f->ok) {
                 f->inherited = (f->word & CORE_SEAT_DIED) != 0;

@@ -38,6 +38,9 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
 /*
  * Deliver ticket u = v.VALID, if it has been issued, to whoever stands at its place, passing over
  * holes. f->ok says whether f->v is what V says now: if not, somebody else has gone on from here.
+ *
+ * An issued ticket without a place was entered with, and is held; or it is the last one, and its place
+ * is yet to be recorded: whoever does that looks at V afterwards, and grants it.
  */
 static enum core_progress deliver(struct core *c, struct core_finish_release *f)
 {
@@ -48,21 +51,15 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
         CORE_FORGET(f->r);
         CORE_FORGET(f->word);
         CORE_READ(c, &f->deliver, f->word, CORE_AT_I(c));
-        if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0) {
+        if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0 &&
+            !CORE_DROPS(c, CORE_GUARD_ISSUED)) {
             CORE_RETURN(&f->deliver); /* not issued yet: whoever takes it will find it valid */
-        }
-        if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) == 0) {
-            memset(&f->take, 0, sizeof f->take);
-            f->take.i = f->word;
-            CORE_FORGET(f->word);
-            CORE_CALL(&f->deliver, core_finish_take(c, &f->take));
-            CORE_FORGET(f->take);
         }
         CORE_FORGET(f->word);
         CORE_READ(c, &f->deliver, f->e, core__line_at(c, core_v_valid(f->v)));
         if (!core__is_place(c, f->e, core_v_valid(f->v)) ||
             f->e == core_line(core_v_valid(f->v), CORE_NOBODY, CORE_SERVED)) {
-            CORE_RETURN(&f->deliver); /* served; or it has no place, because it was entered with */
+            CORE_RETURN(&f->deliver); /* served; or it has no place */
         }
         if (!core_line_decided(f->e)) {
             CORE_READ(c, &f->deliver, f->r, core__row_at(c, core_line_row(f->e)));

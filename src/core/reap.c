@@ -30,7 +30,8 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         if (core_ticket_after(core_line_ticket(f->a), f->t) > 0) {
             break; /* another lap: all this is past */
         }
-        if (core_line_ticket(f->a) != (f->t & CORE_TICKET_MASK) || core_line_decided(f->a)) {
+        if ((core_line_ticket(f->a) != (f->t & CORE_TICKET_MASK) || core_line_decided(f->a)) &&
+            !CORE_DROPS(c, CORE_GUARD_SLIDE_PLACE)) {
             continue;
         }
         CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->a)));
@@ -46,7 +47,9 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         }
         CORE_FORGET(f->word);
         CORE_READ(c, f, f->b, core__line_at(c, f->t + 1));
-        if (core_line_ticket(f->b) != ((f->t + 1) & CORE_TICKET_MASK) || core_line_decided(f->b)) {
+        if ((core_line_ticket(f->b) != ((f->t + 1) & CORE_TICKET_MASK) ||
+             core_line_decided(f->b)) &&
+            !CORE_DROPS(c, CORE_GUARD_SLIDE_NEXT)) {
             continue;
         }
         CORE_CAS(c, f, f->ok, core__line_at(c, f->t), f->a,

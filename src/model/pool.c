@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-const char *const model__event_names[EVENTS] = {"", "crash", "give up", "grow", "shrink"};
-
 /* Run the operation of the mode to its next shared access. */
 static enum core_progress go_on(struct core *c, struct process *p)
 {
@@ -50,7 +48,7 @@ static enum core_progress go_on(struct core *c, struct process *p)
 /* Begin a mode: set up its frame and run to its first access, which is for the next step. */
 static void begin(struct core *c, struct process *p, enum mode mode, unsigned process)
 {
-    if (mode != LEAVING_SLOWLY) {
+    if (mode != LEAVING_SLOWLY && mode != WAKING_I && mode != WAKING_V) {
         memset(&p->u, 0, sizeof p->u);
     }
     p->mode = (uint8_t)mode;
@@ -85,13 +83,9 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         p->u.again.ticket = p->ticket;
         p->u.again.seat = p->seat;
         break;
-    case WAKING_I:
-        p->u.take_i.i = core_i(c->seats + 1, 0, 1);
-        break;
+    case WAKING_I: /* the frame is set up */
     case WAKING_V:
-        p->u.release_v.v = core_v(c->seats + 1, 0, 0, 1);
-        break;
-    case LEAVING_SLOWLY: /* the frame is set up */
+    case LEAVING_SLOWLY:
         break;
     case GIVING_UP:
         p->u.give_up.row = process;
@@ -258,12 +252,25 @@ static void look(struct core *c, struct process *p, unsigned process)
 
 /*
  * The last process begins in the middle of finishing what it has read of I or V a whole round of
- * tickets, and of the first guest's tags, ago: the ticket is the first that will have to wait, and the
- * author the first guest in its first cycle, as far as the words can tell.
+ * tickets, and of somebody's tags, ago: the ticket is the first that will have to wait, and the author
+ * the first guest, or the last of a queue, in its first cycle, as far as the words can tell.
  */
-static bool sleeps(const struct step_system *system, const struct process *p, unsigned process)
+static bool wakes_up(const struct step_system *system, struct core *c, struct process *p,
+                     unsigned process)
 {
-    return system->limits.sleeper != 0 && process == system->n - 1 && !p->awake;
+    uint32_t author = system->limits.queue == 0 ? 0 : system->limits.queue - 1;
+    if (system->limits.sleeper == 0 || process != system->n - 1 || p->awake) {
+        return false;
+    }
+    p->awake = true;
+    memset(&p->u, 0, sizeof p->u);
+    if (system->limits.sleeper == 1) {
+        p->u.take_i.i = core_i(system->k + 1, author, 1);
+    } else {
+        p->u.release_v.v = core_v(system->k + 1, 0, author, 1);
+    }
+    begin(c, p, system->limits.sleeper == 1 ? WAKING_I : WAKING_V, process);
+    return true;
 }
 
 /* Dead, or with nothing to do: a new process takes over a reaped row; the idle reap. */
@@ -281,9 +288,8 @@ static void rest(const struct step_system *system, struct core *c, struct proces
         return;
     }
     p->target = (uint8_t)next_dead(c, 0);
-    if (sleeps(system, p, process)) {
-        p->awake = true;
-        begin(c, p, system->limits.sleeper == 1 ? WAKING_I : WAKING_V, process);
+    if (wakes_up(system, c, p, process)) {
+        p->target = 0;
     } else if (more) {
         p->k = system->limits.shrinks != 0 ? atomic_load(&c->words[AT_K]) : 0;
         begin(c, p, p->i != 0 && p->v != 0 ? ENTERING_AGAIN : TAKING, process);
@@ -392,6 +398,3 @@ bool model__event(const struct step_system *system, struct step_memory *memory, 
     }
     return true;
 }
-
-const struct step_machine model_pool =
-    MODEL_POOL("pool", "The core of usher, as it ships: recoverable tickets (src/core)", 0);

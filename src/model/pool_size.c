@@ -1,9 +1,13 @@
 /* The pool at one size: where its words are, what is claimed, how it begins. See pool_parts.h. */
+#include "model/pool.h"
+
 #include "core/parts.h"
 #include "model/pool_parts.h"
 
 #include <stdio.h>
 #include <string.h>
+
+const char *const model__event_names[EVENTS] = {"", "crash", "give up", "grow", "shrink"};
 
 uint32_t model__line_size(const struct step_system *system)
 {
@@ -68,6 +72,10 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
         /* then k is not the number that counts: the invariant looks at K */
         system->claims &= ~STEP_CLAIM(STEP_EXCLUSION);
     }
+    if (limits->queue > 0) {
+        /* as long as one may come before all others, and does not, nobody moves */
+        system->claims &= STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_INVARIANT);
+    }
     if (limits->shrinks > 0) {
         /* and a pool that shrinks to nothing lets nobody in */
         system->claims = STEP_CLAIM(STEP_INVARIANT);
@@ -113,3 +121,6 @@ void model__init(const struct step_system *system, uint64_t *words)
                       (uint64_t)system->limits.grows << world__left_shift(GROW) |
                       (uint64_t)system->limits.shrinks << world__left_shift(SHRINK);
 }
+
+const struct step_machine model_pool =
+    MODEL_POOL("pool", "The core of usher, as it ships: recoverable tickets (src/core)", 0);
