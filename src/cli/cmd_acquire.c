@@ -85,7 +85,7 @@ static int acquire(int argc, char **argv)
                                  (long)holder, usher_strerror(assigned));
             }
         }
-        usher_close(wait.pool);
+        error = cli_close(&wait, error);
     }
     if (error == 0) {
         const char *named = cli_label(&options, seat.number, label, sizeof label);

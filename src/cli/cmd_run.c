@@ -79,14 +79,22 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static bool is_pending(int signal_)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, signal_) == 1;
+}
+
 /* Wait for the command, passing signals on. All of them are blocked. */
-static int accompany(pid_t child, const sigset_t *signals)
+static int accompany(pid_t child, const sigset_t *signals, bool *interrupted)
 {
     for (;;) {
         siginfo_t info;
         int status;
         pid_t changed = waitpid(child, &status, WNOHANG | WUNTRACED);
         if (changed == child && !WIFSTOPPED(status)) {
+            *interrupted = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT &&
+                           (*interrupted || is_pending(SIGINT));
             return status_of(status);
         }
         if (changed == child && (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
@@ -102,6 +110,7 @@ static int accompany(pid_t child, const sigset_t *signals)
         if (signal_ > 0 && signal_ != SIGCHLD && info.si_code != SI_KERNEL) {
             (void)kill(child, signal_);
         }
+        *interrupted = *interrupted || (signal_ == SIGINT && info.si_code == SI_KERNEL);
     }
 }
 
@@ -126,7 +135,7 @@ static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **co
         (void)usher_release(wait->pool, seat);
         return cli_fail(CLI_OS, "cannot start the command: %s", usher_strerror(error));
     }
-    int status = accompany(child, &signals);
+    int status = accompany(child, &signals, &wait->interrupted);
     (void)usher_release_for(wait->pool, child);
     if (exec_error != 0) {
         return cannot_run(command[0], exec_error);
@@ -175,8 +184,7 @@ static int run(int argc, char **argv)
     if (error == 0) {
         error = run_in_seat(&wait, &seat, command);
     }
-    usher_close(wait.pool);
-    return error;
+    return cli_close(&wait, error);
 }
 
 const struct cli_verb cli_run = {

@@ -14,14 +14,16 @@
 
 enum { FIRST_LINE_MS = 500, MOST_GUESTS = 64 };
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, from_terminal;
 
 /* A signal just before the wait goes to sleep would be missed: it is repeated until it is heard. */
-static void on_signal(int signal_)
+static void on_signal(int signal_, siginfo_t *info, void *context)
 {
     struct itimerval often = {{0, 20000}, {0, 20000}};
+    (void)context;
     if (signal_ != SIGALRM) {
         caught = signal_;
+        from_terminal = info->si_code == SI_KERNEL;
     }
     (void)setitimer(ITIMER_REAL, &often, NULL);
 }
@@ -32,7 +34,7 @@ enum { ENDING = sizeof ending / sizeof ending[0] };
 
 static void listen(struct sigaction *before)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     for (unsigned s = 0; s < ENDING; s++) {
         (void)sigaction(ending[s], NULL, &before[s]);
         if (before[s].sa_handler != SIG_IGN) { /* nohup stays nohup */
@@ -213,6 +215,7 @@ int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat)
     }
     (void)cli_duration(cli_now_ns() - wait->began_ns, waited, sizeof waited);
     if (error == -ECANCELED) {
+        wait->interrupted = caught == SIGINT && from_terminal;
         return 128 + caught;
     }
     if (error == -EAGAIN || error == -ETIMEDOUT) {
@@ -231,6 +234,19 @@ int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat)
                       seat->flags & USHER_INHERITED ? "; its last holder died in it" : "");
     }
     return 0;
+}
+
+int cli_close(struct cli_wait *wait, int status)
+{
+    usher_close(wait->pool);
+    if (wait->interrupted) {
+        sigset_t one;
+        (void)sigemptyset(&one);
+        (void)sigaddset(&one, SIGINT);
+        (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+        (void)raise(SIGINT);
+    }
+    return status;
 }
 
 const char *cli_label(const struct cli_options *options, uint32_t seat, char *room, size_t size)
