@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -84,58 +85,82 @@ static int64_t expected_ns(struct usher_pool *pool, const struct usher_guest *gu
                      (seats > 1 ? usual * (int64_t)((position - 1) % seats) / seats : 0);
 }
 
-static void describe(struct cli_wait *wait, char *line, size_t room)
+/* The place in line of this process, 0 if it is not known, and who has held a seat longest. */
+static uint32_t place_of(const struct usher_guest *guests, int count,
+                         const struct usher_guest **longest)
 {
-    struct usher_info info;
-    struct usher_guest guests[MOST_GUESTS];
-    char held[32];
-    char expected[32];
-    int count = usher_inspect(wait->pool, &info, guests, MOST_GUESTS);
     uint32_t position = 0;
-    const struct usher_guest *longest = NULL;
-    count = count > MOST_GUESTS ? MOST_GUESTS : count;
+    *longest = NULL;
     for (int g = 0; g < count; g++) {
         if (guests[g].position != 0 && guests[g].pid == getpid()) {
             position = guests[g].position;
         }
         if (guests[g].position == 0 && guests[g].since_ns != 0 &&
-            (longest == NULL || guests[g].since_ns < longest->since_ns)) {
-            longest = &guests[g];
+            (*longest == NULL || guests[g].since_ns < (*longest)->since_ns)) {
+            *longest = &guests[g];
         }
     }
-    int used = snprintf(line, room, "usher: %s: ", wait->pool_name);
+    return position;
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *line, size_t room,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+    size_t used = strlen(line);
+    va_start(arguments, format);
+    (void)vsnprintf(line + used, room - used, format, arguments);
+    va_end(arguments);
+}
+
+/* One line of less than `room`. What is long is the holder's command, and it makes do with what the
+   rest leaves. */
+static void describe(struct cli_wait *wait, char *line, size_t room)
+{
+    enum { NAME = 32, LEAST_COMMAND = 8 };
+    struct usher_info info;
+    struct usher_guest guests[MOST_GUESTS];
+    const struct usher_guest *longest;
+    char text[32];
+    char tail[96] = "";
+    int count = usher_inspect(wait->pool, &info, guests, MOST_GUESTS);
+    count = count > MOST_GUESTS ? MOST_GUESTS : count;
+    uint32_t position = place_of(guests, count, &longest);
+    size_t name = strlen(wait->pool_name);
+    (void)snprintf(line, room, "usher: %s%s: ", name > NAME ? ".." : "",
+                   wait->pool_name + (name > NAME ? name - NAME : 0));
     if (position != 0) {
-        used += snprintf(line + used, room - (size_t)used, "number %u of %u in line", position,
-                         info.waiters);
-    } else {
-        used += snprintf(line + used, room - (size_t)used, "in line");
+        append(line, room, "number %u of %u ", position, info.waiters);
     }
+    append(line, room, "in line");
     if (longest != NULL) {
-        char command[24];
-        used += snprintf(line + used, room - (size_t)used, "; %d %s for %s", (int)longest->pid,
-                         cli_command_of(longest->pid, command, sizeof command),
-                         cli_duration(cli_now_ns() - longest->since_ns, held, sizeof held));
+        append(line, room, "; %d", (int)longest->pid);
+        append(tail, sizeof tail, " for %s",
+               cli_duration(cli_now_ns() - longest->since_ns, text, sizeof text));
     }
     int64_t left =
         position == 0 ? -1 : expected_ns(wait->pool, guests, count, position, info.seats);
     if (left >= 1000000000) { /* less is overdue: nothing is known of it */
-        (void)snprintf(line + used, room - (size_t)used, "; about %s",
-                       cli_duration(left, expected, sizeof expected));
+        append(tail, sizeof tail, "; about %s", cli_duration(left, text, sizeof text));
     }
+    size_t taken = strlen(line) + strlen(tail) + 1;
+    if (longest != NULL && taken + LEAST_COMMAND < room) {
+        char command[64];
+        size_t fits = room - taken < sizeof command ? room - taken : sizeof command;
+        append(line, room, " %s", cli_command_of(longest->pid, command, fits));
+    }
+    append(line, room, "%s", tail);
 }
 
 static void show(struct cli_wait *wait)
 {
     char line[256];
     struct winsize size;
-    unsigned width = 80;
-    describe(wait, line, sizeof line);
+    size_t width = 80;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
         width = size.ws_col;
     }
-    if (strlen(line) > width - 1U) {
-        line[width - 1] = '\0';
-    }
+    describe(wait, line, width < sizeof line ? width : sizeof line);
     (void)fprintf(stderr, "\r\033[K%s", line);
     (void)fflush(stderr);
     wait->shown = true;
