@@ -60,7 +60,7 @@ json '.properties.exclusion.trace == [1,2]'
 
 # the core: explored with crashes and giving up, and a dropped guard found out by a trace that replays
 status 0 "$lab" check pool -n 2 -k 1 --crashes 1 --gives-up 1 --json
-json '.properties.invariant.verdict == "holds" and .properties.lockout.verdict == "holds" and .states > 10000'
+json '.properties.invariant.verdict == "holds" and .properties.lockout.verdict == "holds" and .states > 1000'
 status 1 "$lab" check mutant-pool-named -n 2 -k 1 --crashes 1 --trace "$dir/pool.trace" --json
 json '.properties.invariant.verdict == "violated" and (.properties.invariant.trace | any(. == "1:crash" or . == "2:crash"))'
 status 0 "$lab" replay "$dir/pool.trace"
