@@ -1,0 +1,193 @@
+/* Text that fits its columns, and what it says of processes: see top.h. */
+#include "cli/top.h"
+
+#include <fcntl.h>
+#include <langinfo.h>
+#include <ncurses.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+#include <wctype.h>
+
+enum { LONGEST_LINE = 1024 };
+
+/* The next character of *text as it may be shown: appended to `out`. Its columns; -1 at the end. */
+static int next_character(const char **text, mbstate_t *state, char *out)
+{
+    wchar_t wide;
+    size_t length = mbrtowc(&wide, *text, MB_CUR_MAX, state);
+    if (length == 0) {
+        return -1;
+    }
+    int columns = length <= MB_CUR_MAX && iswprint((wint_t)wide) ? wcwidth(wide) : -1;
+    if (columns < 0) { /* not a character here, or one that a terminal would obey */
+        memset(state, 0, sizeof *state);
+        *text += length <= MB_CUR_MAX ? length : 1;
+        memcpy(out, "?", 2);
+        return 1;
+    }
+    memcpy(out, *text, length);
+    out[length] = '\0';
+    *text += length;
+    return columns;
+}
+
+/* As much of the text as fits `width` columns. How many it takes. */
+static int fit(const char *text, int width, char *out, size_t room)
+{
+    mbstate_t state = {0};
+    char one[MB_LEN_MAX + 1];
+    size_t used = 0;
+    size_t cut = 0; /* where a mark can go, if there is more than fits */
+    int columns = 0;
+    int cut_columns = 0;
+    int next;
+    while ((next = next_character(&text, &state, one)) >= 0) {
+        if (columns + next > width || used + strlen(one) + MB_LEN_MAX >= room) {
+            const char *mark = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "…" : "~";
+            (void)snprintf(out + cut, room - cut, "%s", mark);
+            return cut_columns + 1;
+        }
+        memcpy(out + used, one, strlen(one) + 1);
+        used += strlen(one);
+        columns += next;
+        if (columns < width) {
+            cut = used;
+            cut_columns = columns;
+        }
+    }
+    out[used] = '\0';
+    return columns;
+}
+
+int top_put(int y, int x, int width, unsigned style, enum top_colour colour, const char *format,
+            ...)
+{
+    char text[LONGEST_LINE];
+    char fitting[LONGEST_LINE + MB_LEN_MAX] = "";
+    va_list arguments;
+    width = x + width > COLS ? COLS - x : width;
+    if (y < 0 || y >= LINES || width <= 0) {
+        return 0;
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    int columns = fit(text, width, fitting, sizeof fitting);
+    int before = style & TOP_RIGHT ? width - columns : 0;
+    (void)attr_set((style & TOP_BOLD ? A_BOLD : 0) | (style & TOP_DIM ? A_DIM : 0) |
+                       (style & TOP_REVERSE ? A_REVERSE : 0),
+                   has_colors() ? (short)colour : 0, NULL);
+    (void)mvprintw(y, x, "%*s%s%*s", before, "", fitting, width - columns - before, "");
+    (void)attr_set(A_NORMAL, 0, NULL);
+    return columns;
+}
+
+const char *top_count(uint64_t count, char *text, size_t room)
+{
+    if (count < 10000000) {
+        (void)snprintf(text, room, "%llu", (unsigned long long)count);
+    } else if (count < 10000000000) {
+        (void)snprintf(text, room, "%llu M", (unsigned long long)(count / 1000000));
+    } else {
+        (void)snprintf(text, room, "%.0f G", (double)count / 1e9);
+    }
+    return text;
+}
+
+/* The beginning of a file of /proc/PID, ended by '\0'. How much there is, 0 if it may not be read. */
+static size_t read_process(pid_t pid, const char *what, char *text, size_t room)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, what);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, text, room - 1);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0 ? (size_t)got : 0;
+}
+
+void top_label(const struct usher_guest *holder, char *label, size_t room)
+{
+    static char text[1 << 17];
+    const char *named = NULL;
+    bool this_seat = false;
+    bool this_ticket = false;
+    label[0] = '\0';
+    if (holder->pid <= 0 || holder->alive <= 0) {
+        return;
+    }
+    size_t length = read_process(holder->pid, "environ", text, sizeof text);
+    for (const char *at = text; at < text + length; at += strlen(at) + 1) {
+        if (strncmp(at, "USHER_LABEL=", 12) == 0) {
+            named = at + 12;
+        } else if (strncmp(at, "USHER_SEAT=", 11) == 0) {
+            this_seat = strtoull(at + 11, NULL, 10) == holder->seat;
+        } else if (strncmp(at, "USHER_TICKET=", 13) == 0) {
+            this_ticket = strtoull(at + 13, NULL, 10) == holder->ticket;
+        }
+    }
+    /* It may run under a seat of another pool, too: then the label is of that one. */
+    if (named != NULL && this_seat && this_ticket) {
+        (void)snprintf(label, room, "%s", named);
+    }
+}
+
+static bool stopped(pid_t pid)
+{
+    char text[512];
+    (void)read_process(pid, "stat", text, sizeof text);
+    const char *state = strrchr(text, ')'); /* the name before it may have any character */
+    return state != NULL && (state[1] == ' ') && (state[2] == 'T' || state[2] == 't');
+}
+
+/* The program without its directories: they say least and take the most room. */
+static const char *without_directories(const char *command)
+{
+    const char *shown = command;
+    size_t program = strcspn(command, " ");
+    for (size_t c = 0; c + 1 < program; c++) {
+        if (command[c] == '/') {
+            shown = command + c + 1;
+        }
+    }
+    return shown;
+}
+
+/* Of `usher run [OPTION..] POOL [OPTION..] [--] COMMAND`, which waits, the command. All of it if in
+   doubt. */
+static const char *what_will_run(const char *command, const char *pool)
+{
+    char name[256];
+    int length = snprintf(name, sizeof name, " %s ", pool);
+    const char *at = strncmp(command, "usher run ", 10) == 0 ? strstr(command + 9, name) : NULL;
+    if (at == NULL || length >= (int)sizeof name) {
+        return command;
+    }
+    at += length;
+    if (at[0] != '-') {
+        return at;
+    }
+    at = strstr(at - 1, " -- ");
+    return at == NULL ? command : at + 4;
+}
+
+void top_command(const struct usher_guest *guest, const char *pool, char *text, size_t room)
+{
+    char command[512];
+    if (guest->alive == 0) {
+        (void)snprintf(text, room, "(dead)");
+        return;
+    }
+    if (guest->pid <= 0 || guest->alive < 0) { /* its number may be another's here */
+        (void)snprintf(text, room, "(cannot be seen from here)");
+        return;
+    }
+    const char *shown = without_directories(cli_command_of(guest->pid, command, sizeof command));
+    shown = guest->position == 0 ? shown : what_will_run(shown, pool);
+    (void)snprintf(text, room, "%s%s", stopped(guest->pid) ? "(stopped) " : "", shown);
+}
