@@ -4,7 +4,9 @@
  */
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,20 +42,64 @@ static bool memory_of(pid_t pid, pid_t *parent, unsigned long *arguments)
     return at != NULL && parent_ > 0;
 }
 
-/* The shell that called us. In seat=$(usher acquire ..) our parent may be a copy that the shell made
-   of itself, and that is gone as soon as we are: then it is the shell itself. */
-static pid_t caller(void)
+/* Does a process have a pipe open for reading (S_IRUSR) or writing (S_IWUSR)? With a reader: one
+   that this other process reads from. */
+static bool has_pipe(pid_t pid, const char *pipe, mode_t mode, pid_t reader)
 {
-    pid_t shell = getppid();
+    char path[64];
+    char link[64];
+    struct stat status;
+    bool found = false;
+    (void)snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; !found && directory != NULL && (entry = readdir(directory));) {
+        ssize_t length = readlinkat(dirfd(directory), entry->d_name, link, sizeof link - 1);
+        link[length > 0 ? length : 0] = '\0';
+        found = strncmp(link, pipe, strlen(pipe)) == 0 &&
+                fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                (status.st_mode & mode) != 0 && (reader == 0 || has_pipe(reader, link, S_IRUSR, 0));
+    }
+    if (directory != NULL) {
+        (void)closedir(directory);
+    }
+    return found;
+}
+
+/* The shell that a shell is a copy of, or 0. */
+static pid_t original_of(pid_t shell)
+{
     pid_t above;
     pid_t further;
     unsigned long own;
     unsigned long other;
-    while (memory_of(shell, &above, &own) && own != 0 && memory_of(above, &further, &other) &&
-           own == other) {
+    return memory_of(shell, &above, &own) && own != 0 && memory_of(above, &further, &other) &&
+                   own == other
+               ? above
+               : 0;
+}
+
+/* The shell that called us. In seat=$(usher acquire ..) our parent may be a copy that the shell made
+   of itself for that, and that is gone as soon as we are: then it is the shell that reads what the
+   copy prints. Any other copy, as in ( .. ) &, is a shell of its own. */
+static pid_t caller(void)
+{
+    pid_t shell = getppid();
+    for (pid_t above;
+         (above = original_of(shell)) != 0 && has_pipe(shell, "pipe:", S_IWUSR, above);) {
         shell = above;
     }
     return shell;
+}
+
+/* Give back what the calling shell holds, or else the one that it is a copy of: a part of a script
+   may release what the script has. */
+static int release_nearest(struct usher_pool *pool)
+{
+    int released = 0;
+    for (pid_t shell = getppid(); released == 0 && shell != 0; shell = original_of(shell)) {
+        released = usher_release_for(pool, shell);
+    }
+    return released;
 }
 
 static int acquire(int argc, char **argv)
@@ -109,16 +155,16 @@ static int release(int argc, char **argv)
     if (options.pool == NULL || options.rest < argc) {
         return cli_fail(CLI_USAGE, "release: give one pool; usage: usher %s", cli_release.usage);
     }
-    pid_t holder = options.for_pid != 0 ? options.for_pid : caller();
     error = cli_open(&wait, &options, USHER_EXISTING);
     if (error == 0) {
-        int released = usher_release_for(wait.pool, holder);
+        int released = options.for_pid != 0 ? usher_release_for(wait.pool, options.for_pid)
+                                            : release_nearest(wait.pool);
         if (released < 0) {
             error = cli_fail_pool(options.pool, released, false);
         } else if (released == 0) {
             error =
                 cli_fail(CLI_NOT_HAD, "pool %s: process %ld holds no seat that could be released",
-                         options.pool, (long)holder);
+                         options.pool, (long)(options.for_pid != 0 ? options.for_pid : caller()));
         }
         usher_close(wait.pool);
     }
