@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 static const struct cli_verb *const verbs[] = {&cli_run,    &cli_acquire, &cli_release,
@@ -61,7 +62,19 @@ static int help(const char *name)
     return CLI_OK;
 }
 
-int main(int argc, char **argv)
+/* Standard descriptors that are closed would become the pool's file, and what is meant for a
+   terminal would be written into it. In their place stands one that fails, and that the command does
+   not see. */
+static void fill_standard(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            (void)open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+        }
+    }
+}
+
+static int choose(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
@@ -83,4 +96,10 @@ int main(int argc, char **argv)
         return help(argv[1]);
     }
     return verb->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard();
+    return choose(argc, argv);
 }
