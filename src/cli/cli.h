@@ -62,6 +62,8 @@ bool cli_parse_number(const char *text, uint64_t most, uint64_t *number);
 
 /* messages.c: "usher: pool gpu: what is wrong; what to do", on stderr. */
 __attribute__((format(printf, 2, 3))) int cli_fail(enum cli_exit code, const char *format, ...);
+/* Everything is printed that should be: `status`, or CLI_OS after a message. */
+int cli_printed(int status);
 /* For an error of the library about a pool; the exit code that belongs to it. */
 int cli_fail_pool(const char *pool, int error, bool creating);
 /* 950 ms, 3.2 s, 4 min 10 s, 2 h 5 min, 3 d 4 h. */

@@ -102,12 +102,30 @@ static int release_nearest(struct usher_pool *pool)
     return released;
 }
 
+/* Tell the number, then make the seat over: one whose number nobody knows is not held. */
+static int hand_over(struct cli_wait *wait, struct usher_seat *seat, pid_t holder)
+{
+    (void)printf("%u\n", seat->number);
+    int error = cli_printed(CLI_OK);
+    if (error == 0) {
+        int assigned = usher_assign(wait->pool, seat, holder);
+        if (assigned != 0) {
+            error = cli_fail(assigned == -ESRCH ? CLI_USAGE : CLI_OS,
+                             "pool %s: process %ld cannot hold a seat: %s", wait->pool_name,
+                             (long)holder, usher_strerror(assigned));
+        }
+    }
+    if (error != 0) {
+        (void)usher_release(wait->pool, seat);
+    }
+    return error;
+}
+
 static int acquire(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
     struct usher_seat seat;
-    char label[256];
     int error = cli_parse(&cli_acquire,
                           CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_TALK | CLI_OPTION_FOR |
                               CLI_OPTION_CREATE,
@@ -123,23 +141,9 @@ static int acquire(int argc, char **argv)
     if (error == 0) {
         error = cli_get_seat(&wait, &seat);
         if (error == 0) {
-            int assigned = usher_assign(wait.pool, &seat, holder);
-            if (assigned != 0) {
-                (void)usher_release(wait.pool, &seat);
-                error = cli_fail(assigned == -ESRCH ? CLI_USAGE : CLI_OS,
-                                 "pool %s: process %ld cannot hold a seat: %s", options.pool,
-                                 (long)holder, usher_strerror(assigned));
-            }
+            error = hand_over(&wait, &seat, holder);
         }
         error = cli_close(&wait, error);
-    }
-    if (error == 0) {
-        const char *named = cli_label(&options, seat.number, label, sizeof label);
-        if (named != NULL) {
-            (void)printf("%s\n", named);
-        } else {
-            (void)printf("%u\n", seat.number);
-        }
     }
     return error;
 }

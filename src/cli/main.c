@@ -101,5 +101,5 @@ static int choose(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard();
-    return choose(argc, argv);
+    return cli_printed(choose(argc, argv));
 }

@@ -19,6 +19,16 @@ int cli_fail(enum cli_exit code, const char *format, ...)
     return (int)code;
 }
 
+int cli_printed(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_OK) {
+        return cli_fail(CLI_OS, "cannot write: %s",
+                        errno == 0 ? "some of it was lost" : strerror(errno));
+    }
+    return status;
+}
+
 static enum cli_exit code_of(int error, bool creating)
 {
     switch (-error) {
