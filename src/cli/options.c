@@ -39,6 +39,7 @@ bool cli_parse_time(const char *text, int64_t *ns)
     return false;
 }
 
+enum { NAME_ROOM = 32 };
 enum { LABELS = 256, ENV, FOR, JSON, GUESTS, MODE, FORCE };
 
 static const struct option long_options[] = {
@@ -191,21 +192,42 @@ static int take(const struct cli_verb *verb, int option, struct cli_options *opt
     }
 }
 
+/* The option that getopt has just returned, or complains about: as it was given, or -k for one out
+   of several in a word. */
+static const char *name_of(int option, char **argv, char *room)
+{
+    const char *word = argv[optind - 1];
+    bool complaint = option == '?' || option == ':';
+    int code = complaint ? optopt : option;
+    if (code > 0 && code < LABELS && !(complaint && strncmp(word, "--", 2) == 0)) {
+        (void)snprintf(room, NAME_ROOM, "-%c", code);
+        return room;
+    }
+    for (const struct option *known = long_options; !complaint && known->name != NULL; known++) {
+        if (known->val == code) {
+            (void)snprintf(room, NAME_ROOM, "--%s", known->name);
+            return room;
+        }
+    }
+    return word;
+}
+
 /* Options up to the first operand. */
 static int parse_some(const struct cli_verb *verb, unsigned allowed, int argc, char **argv,
                       struct cli_options *options)
 {
     int option;
+    char name[NAME_ROOM];
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+:k:nw:E:c:vq", long_options, NULL)) != -1) {
         if (option == ':') {
             return cli_fail(CLI_USAGE, "%s: %s needs a value; 'usher help %s' says which",
-                            verb->name, argv[optind - 1], verb->name);
+                            verb->name, name_of(option, argv, name), verb->name);
         }
         if (option == '?' || !(allowed & group_of(option))) {
             return cli_fail(CLI_USAGE,
                             "%s: there is no option '%s' here; 'usher help %s' lists them",
-                            verb->name, argv[optind - 1], verb->name);
+                            verb->name, name_of(option, argv, name), verb->name);
         }
         int error = take(verb, option, options);
         if (error != 0) {
