@@ -162,8 +162,11 @@ static int run(int argc, char **argv)
     }
     char **command = command_of(&options, argc, argv);
     if (options.pool == NULL || command == NULL) {
-        return cli_fail(CLI_USAGE, "run: give a pool and a command; usage: usher %s",
-                        cli_run.usage);
+        return cli_fail(CLI_USAGE, "run: give a pool and a command; 'usher help run' says how");
+    }
+    if (options.line != NULL && options.rest < argc) {
+        return cli_fail(CLI_USAGE, "run: '%s' behind -c LINE; leave one of them out",
+                        argv[options.rest]);
     }
     error = cli_open(&wait, &options, USHER_KEEP);
     if (error != 0) {
