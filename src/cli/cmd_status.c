@@ -211,10 +211,35 @@ static int look_at_all(const struct cli_options *options)
     return error;
 }
 
+/* Options may also follow the second pool and those after it: take them out. */
+static int take_options(int *argc, char **argv, struct cli_options *options)
+{
+    int kept = options->rest;
+    bool only_names = options->pool != NULL && strcmp(argv[options->rest - 2], "--") == 0;
+    for (int a = options->rest; a < *argc; a++) {
+        if (only_names || argv[a][0] != '-') {
+            argv[kept++] = argv[a];
+        } else if (strcmp(argv[a], "--json") == 0) {
+            options->json = true;
+        } else if (strcmp(argv[a], "--") == 0) {
+            only_names = true;
+        } else {
+            return cli_fail(CLI_USAGE,
+                            "status: there is no option '%s' here; 'usher help status' lists them",
+                            argv[a]);
+        }
+    }
+    *argc = kept;
+    return 0;
+}
+
 static int status(int argc, char **argv)
 {
     struct cli_options options;
     int error = cli_parse(&cli_status, CLI_OPTION_JSON, true, argc, argv, &options);
+    if (error == 0) {
+        error = take_options(&argc, argv, &options);
+    }
     if (error != 0) {
         return error;
     }
@@ -223,9 +248,6 @@ static int status(int argc, char **argv)
     }
     error = look(options.pool, &options);
     for (int a = options.rest; a < argc; a++) {
-        if (strcmp(argv[a], "--json") == 0) {
-            continue;
-        }
         int failed = look(argv[a], &options);
         error = error == 0 ? failed : error;
     }
