@@ -69,6 +69,10 @@ int cli_fail_pool(const char *pool, int error, bool creating);
 /* 950 ms, 3.2 s, 4 min 10 s, 2 h 5 min, 3 d 4 h. */
 const char *cli_duration(int64_t ns, char *text, size_t room);
 int64_t cli_now_ns(void);
+/* Change what a terminal would obey and what is not UTF-8 to '?'. */
+char *cli_presentable(char *text);
+/* Cut to so many bytes, and not in the middle of a character. */
+char *cli_cut(char *text, size_t room);
 /* What a process is running, for people: the name, and as many of its arguments as fit. */
 const char *cli_command_of(pid_t pid, char *text, size_t room);
 
@@ -80,6 +84,7 @@ struct cli_wait {
     int64_t began_ns;
     bool shown;       /* a line is on the terminal */
     bool interrupted; /* Ctrl-C has ended the wait, or the command */
+    bool had; /* a seat was had: only then is 0 from cli_get_seat one, since -E may be 0 */
 };
 /* Open the pool, creating it if the options allow it. 0 or an exit code, after a message. */
 int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags);

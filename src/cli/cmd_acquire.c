@@ -140,7 +140,7 @@ static int acquire(int argc, char **argv)
     error = cli_open(&wait, &options, 0);
     if (error == 0) {
         error = cli_get_seat(&wait, &seat);
-        if (error == 0) {
+        if (wait.had) {
             error = hand_over(&wait, &seat, holder);
         }
         error = cli_close(&wait, error);

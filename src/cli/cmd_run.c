@@ -176,7 +176,10 @@ static int run(int argc, char **argv)
     if (!nested) {
         error = cli_get_seat(&wait, &seat);
     }
-    if (error == 0 && cli_environment(&wait, &seat, nested) != 0) {
+    if (!nested && !wait.had) {
+        return cli_close(&wait, error);
+    }
+    if (cli_environment(&wait, &seat, nested) != 0) {
         error = cli_fail(CLI_OS, "no memory for the environment");
     }
     if (error == 0 && nested) { /* there is nothing to give back: be the command */

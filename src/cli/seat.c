@@ -258,6 +258,7 @@ int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat)
                       wait->pool_name, seat->number, (unsigned long long)seat->ticket, waited,
                       seat->flags & USHER_INHERITED ? "; its last holder died in it" : "");
     }
+    wait->had = true;
     return 0;
 }
 

@@ -253,7 +253,8 @@ int usher__file_open(struct usher_pool *pool, const char *name, const struct ush
     (void)close(directory);
     if (error == 0 && options->seats != 0) {
         const _Atomic uint64_t *words = (const void *)((char *)pool->header + FORMAT_WORDS);
-        error = core_k_seats(atomic_load(&words[CORE_AT_K(0)])) == options->seats ? 0 : -EDOM;
+        uint32_t seats = core_k_seats(atomic_load(&words[CORE_AT_K(0)]));
+        error = seats == options->seats || seats == 0 ? 0 : -EDOM; /* drained: one may still wait */
     }
     if (error == 0) {
         pool->path = strdup(path);
@@ -274,6 +275,20 @@ static bool in_use(struct usher_pool *pool)
     return false;
 }
 
+/* What was a pool once and cannot be used any more can at least be put away. */
+static int unlink_unusable(const char *name, int why)
+{
+    char path[PATH_MAX];
+    const char *last;
+    int directory;
+    int error = usher__name_resolve(name, false, path, &directory, &last);
+    if (error == 0) {
+        error = unlinkat(directory, last, 0) == 0 ? 0 : why;
+        (void)close(directory);
+    }
+    return error;
+}
+
 static int remove_named(const char *name, bool force)
 {
     char path[PATH_MAX];
@@ -285,6 +300,9 @@ static int remove_named(const char *name, bool force)
         return -EINVAL;
     }
     int error = usher_open(&pool, name, &existing);
+    if (force && (error == -EUCLEAN || error == -EMSGSIZE || error == -EPROTONOSUPPORT)) {
+        return unlink_unusable(name, error);
+    }
     if (error != 0) {
         return error;
     }

@@ -1,7 +1,8 @@
 /*
- * libusher inside: what its files share. usher.c is the way through a pool; guest.c owns rows of the
- * guest table for this process and its threads; alive.c says who is certainly dead; wait.c is the
- * only code that sleeps; file.c makes, opens and removes pool files; os.h is the seam to Linux.
+ * libusher inside: what its files share. usher.c is a pool as a whole, acquire.c and release.c are
+ * the ways in and out; guest.c owns rows of the guest table for this process and its threads;
+ * alive.c says who is certainly dead; wait.c is the only code that sleeps, watch.c makes its looks
+ * cheap; file.c makes, opens and removes pool files; os.h is the seam to Linux.
  */
 #ifndef USHER_LIB_H
 #define USHER_LIB_H

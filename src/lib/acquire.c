@@ -1,0 +1,277 @@
+/*
+ * The way in: usher_acquire. First as if nothing had happened since this guest left (core/again.h),
+ * then as if nobody waited (core/fast.h), then the long way: a place in the line, and wait.c.
+ */
+#include "core/again.h"
+#include "core/fast.h"
+#include "lib/lib.h"
+
+#include <errno.h>
+
+/* The guest has a ticket and a seat: note that, and fill in what the caller gets. */
+static inline void seated(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
+                          bool inherited)
+{
+    *seat = (struct usher_seat){.number = guest->seat,
+                                .flags = inherited ? USHER_INHERITED : 0,
+                                .ticket = guest->ticket,
+                                .cycle = guest->cycle,
+                                .guest = guest->row};
+    atomic_store_explicit(&guest->state, GUEST_HELD, memory_order_relaxed);
+    if (pool->flags & USHER_TIMES) {
+        atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
+    }
+}
+
+/* How many seats to look at for a free one: the pool's k; and if those will not do, as many as a
+   shrinking pool still has. Among these there is one for everybody who is granted a ticket. */
+static uint32_t seats_to_look_at(const struct usher_pool *pool, unsigned round)
+{
+    uint32_t seats = usher__seats(pool);
+    uint32_t owed = core_v_owed(atomic_load(&pool->core.words[CORE_AT_V(&pool->core)]));
+    if (round < 20 || owed == 0) {
+        return seats;
+    }
+    return owed < pool->core.seats - seats ? seats + owed : pool->core.seats;
+}
+
+/* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
+   around us. A pool in which there is none has been damaged. */
+static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
+{
+    struct core within = pool->core;
+    for (unsigned round = 0; round < 10000; round++) {
+        struct core_claim claim = {.row = guest->row, .cycle = guest->cycle};
+        within.seats = seats_to_look_at(pool, round);
+        claim.first = guest->seat < within.seats ? guest->seat : 0;
+        (void)core_claim(&within, &claim);
+        if (claim.ok) {
+            guest->seat = claim.seat;
+            *inherited = claim.inherited;
+            return 0;
+        }
+        struct core_help help = {0}; /* whoever has grown the pool may not have counted that yet */
+        (void)core_help(&pool->core, &help);
+    }
+    usher__alive_bury(pool, guest->row, guest->cycle, true);
+    return -EUCLEAN;
+}
+
+/* Try to enter with a ticket that is valid. 0, -EAGAIN: there is none. */
+static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, struct guest *guest,
+                                                       struct usher_seat *seat)
+{
+    struct core_enter f;
+    f.row = guest->row;
+    f.cycle = guest->cycle;
+    f.absorb = false;
+    /* a seat that it had before, unless the pool has shrunk below it */
+    f.seat = guest->seat;
+    if (f.seat >= core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)]))) {
+        f.seat = 0;
+    }
+    (void)core_enter(&pool->core, &f);
+    guest->cycle = f.cycle;
+    if (!f.granted) {
+        return f.again || f.untidy ? -EBUSY : -EAGAIN;
+    }
+    guest->ticket = f.ticket;
+    guest->i = core_i(f.ticket, guest->row, (uint32_t)f.cycle & CORE_I_TAGS(&pool->core));
+    if (!f.seated) {
+        return -EXFULL;
+    }
+    if (guest->seat != f.seat) {
+        guest->seat = f.seat;
+    }
+    seated(pool, guest, seat, (f.word & CORE_SEAT_DIED) != 0);
+    return 0;
+}
+
+/* A granted guest without a seat. */
+static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *guest,
+                                         struct usher_seat *seat)
+{
+    bool inherited = false;
+    int error = claim(pool, guest, &inherited);
+    if (error == 0) {
+        seated(pool, guest, seat, inherited);
+    }
+    return error;
+}
+
+/* Enter, whatever has to be tidied up first; but do not wait. */
+static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat)
+{
+    for (;;) {
+        int error = enter(pool, guest, seat);
+        if (error == -EXFULL) {
+            return sit(pool, guest, seat);
+        }
+        if (error != -EBUSY) {
+            return error;
+        }
+        struct core_tidy tidy = {.row = guest->row, .cycle = guest->cycle};
+        (void)core_tidy(&pool->core, &tidy);
+        guest->cycle = tidy.cycle;
+        usher__pool_settle(pool);
+    }
+}
+
+/* Take a place in line and wait. */
+static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
+                 int64_t deadline_ns)
+{
+    struct core_take take = {.row = guest->row, .cycle = guest->cycle};
+    int error = 0;
+    guest->i = LIB_NOTHING;
+    for (unsigned tries = 0; tries == 0 || take.full; tries++) {
+        if (tries == 100) {
+            return -EUSERS; /* as many wait as there are places */
+        }
+        take = (struct core_take){.row = guest->row, .cycle = guest->cycle};
+        take.seat = guest->seat < usher__seats(pool) ? guest->seat : 0;
+        (void)core_take(&pool->core, &take);
+        guest->cycle = take.cycle;
+    }
+    if (take.granted && take.enter.granted && take.enter.seated) {
+        guest->ticket = take.ticket;
+        guest->seat = take.enter.seat;
+        seated(pool, guest, seat, (take.enter.word & CORE_SEAT_DIED) != 0);
+        return 0;
+    }
+    if (!take.granted) {
+        int64_t began = os_now_ns();
+        atomic_store(&pool->rows[guest->row].since_ns, began);
+        error = usher__wait(pool, guest, deadline_ns);
+        if (error != 0) {
+            atomic_store(&pool->rows[guest->row].since_ns, 0);
+            return error;
+        }
+        guest->waited_ns = os_now_ns() - began;
+        atomic_store(&pool->rows[guest->row].since_ns, began + guest->waited_ns);
+        take.ticket = core_row_ticket(usher__row_word(pool, guest->row));
+    }
+    /* The row keeps few bits of a ticket; I has more of them, and is not far ahead. */
+    uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+    guest->ticket = issue - (uint32_t)core_ticket_after(issue, take.ticket);
+    return sit(pool, guest, seat);
+}
+
+/* Inside. But the pool may have been removed meanwhile: whoever removes it says so first and looks
+   then whether anybody is in, and we are in first and look then. */
+static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
+{
+    if (atomic_load_explicit(&pool->header->removed, memory_order_relaxed) == 0) {
+        return 0;
+    }
+    (void)usher__pool_leave(pool, guest, guest->cycle);
+    return -EIDRM;
+}
+
+static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, struct guest *guest,
+                                                    struct usher_seat *seat, int64_t deadline_ns)
+{
+    int cancel;
+    int error = usher__pool_usable(pool);
+    if (error != 0) {
+        return error;
+    }
+    /* A thread cancelled in the middle would leave its row as if it waited on. */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    error = enter_now(pool, guest, seat);
+    if (error == -EAGAIN && deadline_ns == INT64_MIN) {
+        usher__wait_look(pool); /* a holder may be dead */
+        error = enter_now(pool, guest, seat);
+    } else if (error == -EAGAIN) {
+        error = queue(pool, guest, seat, deadline_ns);
+    }
+    usher__pool_settle(pool);
+    (void)pthread_setcancelstate(cancel, NULL);
+    return error == 0 ? unless_removed(pool, guest) : error;
+}
+
+static __attribute__((noinline)) int sit_or_leave(struct usher_pool *pool, struct guest *guest,
+                                                  struct usher_seat *seat)
+{
+    int error = sit(pool, guest, seat);
+    return error == 0 ? unless_removed(pool, guest) : error;
+}
+
+/* The guest was not the last to come and go. */
+static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, struct guest *guest,
+                                                   struct usher_seat *seat, int64_t deadline_ns)
+{
+    int error = enter(pool, guest, seat);
+    if (error == -EXFULL) {
+        return sit_or_leave(pool, guest, seat);
+    }
+    return error == 0 ? unless_removed(pool, guest)
+                      : acquire_slowly(pool, guest, seat, deadline_ns);
+}
+
+static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, struct usher_seat *seat,
+                                                   int64_t deadline_ns)
+{
+    struct guest *guest;
+    int error = usher__guest_get(pool, &guest);
+    return error != 0 ? error : acquire_slowly(pool, guest, seat, deadline_ns);
+}
+
+/* deadline_ns INT64_MIN: do not wait at all. */
+static inline __attribute__((always_inline)) int
+acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
+{
+    struct guest *guest = usher__mine.last.guest;
+    if (pool->generation != *usher__generation) {
+        return -ESTALE;
+    }
+    if (usher__mine.last.pool_id != pool->id ||
+        atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_IDLE) {
+        return first_acquire(pool, seat, deadline_ns);
+    }
+    struct core_again f;
+    f.row = guest->row;
+    f.seat = guest->seat;
+    f.cycle = guest->cycle;
+    f.i = guest->i;
+    f.v = guest->v;
+    (void)core_enter_again(&pool->core, &f);
+    guest->cycle = f.cycle;
+    if (!f.granted) {
+        return acquire_after(pool, guest, seat, deadline_ns);
+    }
+    guest->i = f.i;
+    guest->ticket = f.ticket;
+    if (!f.seated) {
+        return sit_or_leave(pool, guest, seat);
+    }
+    seated(pool, guest, seat, (f.word & CORE_SEAT_DIED) != 0);
+    return unless_removed(pool, guest);
+}
+
+int usher_acquire(struct usher_pool *pool, struct usher_seat *seat)
+{
+    return acquire(pool, seat, INT64_MAX);
+}
+
+int usher_acquire_until(struct usher_pool *pool, struct usher_seat *seat,
+                        const struct timespec *deadline)
+{
+    int64_t deadline_ns = INT64_MAX;
+    if (deadline != NULL) {
+        if (deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000) {
+            return -EINVAL;
+        }
+        if (deadline->tv_sec < 0) {
+            deadline_ns = 0;
+        } else if (deadline->tv_sec < INT64_MAX / 1000000000 - 1) {
+            deadline_ns = (int64_t)deadline->tv_sec * 1000000000 + deadline->tv_nsec;
+        }
+    }
+    return acquire(pool, seat, deadline_ns);
+}
+
+int usher_try_acquire(struct usher_pool *pool, struct usher_seat *seat)
+{
+    return acquire(pool, seat, INT64_MIN);
+}
