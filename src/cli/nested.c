@@ -1,8 +1,9 @@
 /*
- * The seats that this process runs under. A command finds them in USHER_HELD, a line for each, the
- * innermost first: the pid of the command that holds it, its ticket, its seat, the pool's path. A
- * line counts only while the pool itself says that this very process still holds that seat, so that
- * a daemon that outlives its seat does not run for free.
+ * The seats that this process runs under: those that a process above it holds, such as the shell
+ * that has acquired one; and those that USHER_HELD names, a line for each, the innermost first: the
+ * pid of the command that holds it, its ticket, its seat, the pool's path. A line counts only while
+ * the pool itself says that this very process still holds that seat, so that a daemon that outlives
+ * its seat does not run for free.
  */
 #include "cli/cli.h"
 
@@ -37,6 +38,46 @@ static void whole_path(struct usher_pool *pool, char *path)
     }
 }
 
+static pid_t parent_of(pid_t pid)
+{
+    char path[64];
+    char text[512];
+    long parent = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    size_t got = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    text[got] = '\0';
+    const char *behind = strrchr(text, ')'); /* the name may hold anything */
+    if (behind == NULL || sscanf(behind, ") %*c %ld", &parent) != 1) {
+        return 0;
+    }
+    return (pid_t)parent;
+}
+
+/* Does a process above us hold a seat? */
+static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
+{
+    struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
+    int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, MOST_GUESTS);
+    bool found = false;
+    pid_t above = count > 0 ? getppid() : 0;
+    for (unsigned steps = 0; above > 1 && steps < 100 && !found; steps++) {
+        for (int g = 0; g < count && g < MOST_GUESTS && !found; g++) {
+            found = guests[g].position == 0 && guests[g].pid == above &&
+                    guests[g].seat != UINT32_MAX && guests[g].alive == 1;
+            if (found) {
+                *seat = (struct usher_seat){.number = guests[g].seat, .ticket = guests[g].ticket};
+            }
+        }
+        above = parent_of(above);
+    }
+    free(guests);
+    return found;
+}
+
 bool cli_nested(struct usher_pool *pool, struct usher_seat *seat)
 {
     char path[PATH_MAX];
@@ -58,7 +99,7 @@ bool cli_nested(struct usher_pool *pool, struct usher_seat *seat)
         line += length;
         line += *line == '\n';
     }
-    return false;
+    return held_above(pool, seat);
 }
 
 static int set(const char *name, unsigned long long number)
