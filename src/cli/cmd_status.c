@@ -34,8 +34,8 @@ static const char *label_of(pid_t pid, char *label, size_t room)
     text[got > 0 ? got : 0] = '\0';
     for (char *at = text; at < text + got; at += strlen(at) + 1) {
         if (strncmp(at, "USHER_LABEL=", 12) == 0) {
-            (void)snprintf(label, room, "%s", at + 12);
-            return label;
+            (void)snprintf(label, room, "%s", cli_cut(at + 12, room - 1));
+            return cli_presentable(label);
         }
     }
     return NULL;
@@ -78,6 +78,18 @@ static json_t *waiter_json(const struct usher_guest *guest)
     return object;
 }
 
+/* A name may have any bytes; JSON may not. */
+static json_t *name_json(const char *name)
+{
+    char text[PATH_MAX];
+    json_t *string = json_string(name);
+    if (string == NULL) {
+        (void)snprintf(text, sizeof text, "%s", name);
+        string = json_string(cli_presentable(text));
+    }
+    return string;
+}
+
 static void print_json(const struct state *state)
 {
     json_t *document = json_object();
@@ -91,8 +103,8 @@ static void print_json(const struct state *state)
             (void)json_array_append_new(waiters, waiter_json(guest));
         }
     }
-    (void)json_object_set_new(document, "pool", json_string(state->name));
-    (void)json_object_set_new(document, "path", json_string(usher_path(state->pool)));
+    (void)json_object_set_new(document, "pool", name_json(state->name));
+    (void)json_object_set_new(document, "path", name_json(usher_path(state->pool)));
     (void)json_object_set_new(document, "seats", json_integer(state->info.seats));
     (void)json_object_set_new(document, "free", json_integer(state->info.free));
     (void)json_object_set_new(document, "holders", holders);
@@ -110,9 +122,29 @@ static const char *short_command(pid_t pid, char *text, size_t width)
 {
     (void)cli_command_of(pid, text, COMMAND_ROOM);
     if (strlen(text) > width) {
-        (void)snprintf(text + width - 3, 4, "...");
+        (void)strcat(cli_cut(text, width - 3), "...");
     }
     return text;
+}
+
+/* In one line, if it fits. */
+static void print_counts(const struct state *state)
+{
+    char name[PATH_MAX];
+    char going[32] = "";
+    char now[128];
+    char since[128];
+    (void)snprintf(name, sizeof name, "%s", state->name);
+    if (state->info.owed > 0) {
+        (void)snprintf(going, sizeof going, ", %u going", state->info.owed);
+    }
+    (void)snprintf(now, sizeof now, ": %u seats, %u free, %u waiting%s;", state->info.seats,
+                   state->info.free, state->info.waiters, going);
+    (void)snprintf(since, sizeof since, " %llu served, %llu gave up, %llu reaped",
+                   (unsigned long long)state->info.served, (unsigned long long)state->info.gave_up,
+                   (unsigned long long)state->info.reaped);
+    bool fits = strlen(name) + strlen(now) + strlen(since) <= 80;
+    (void)printf("%s%s%s%s\n", cli_presentable(name), now, fits ? "" : "\n ", since);
 }
 
 static void print_table(const struct state *state)
@@ -120,14 +152,7 @@ static void print_table(const struct state *state)
     char command[COMMAND_ROOM];
     char label[256];
     char time[32];
-    (void)printf("%s: %u seats, %u free, %u waiting", state->name, state->info.seats,
-                 state->info.free, state->info.waiters);
-    if (state->info.owed > 0) {
-        (void)printf(", %u going", state->info.owed);
-    }
-    (void)printf("; %llu served, %llu gave up, %llu reaped\n",
-                 (unsigned long long)state->info.served, (unsigned long long)state->info.gave_up,
-                 (unsigned long long)state->info.reaped);
+    print_counts(state);
     if (state->count > 0) {
         (void)printf("  %-5s %-8s %8s %14s  %s\n", "seat", "label", "pid", "time", "command");
     }
@@ -137,9 +162,9 @@ static void print_table(const struct state *state)
         const char *named = guest->position == 0 ? label_of(guest->pid, label, sizeof label) : NULL;
         (void)snprintf(place, sizeof place, guest->position == 0 ? "%u" : "+%u",
                        guest->position == 0 ? guest->seat : guest->position);
-        (void)printf("  %-5s %-8.8s %8d %14s  %s%s\n",
+        (void)printf("  %-5s %-8s %8d %14s  %s%s\n",
                      guest->position == 0 && guest->seat == UINT32_MAX ? "?" : place,
-                     named == NULL ? "" : named, (int)guest->pid,
+                     named == NULL ? "" : cli_cut(label, 8), (int)guest->pid,
                      guest->since_ns == 0
                          ? "-"
                          : cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time),

@@ -3,19 +3,70 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+/* How many bytes the character there has; 0: it is not UTF-8. */
+static size_t character(const unsigned char *at)
+{
+    static const struct {
+        unsigned char first, last; /* of the first byte */
+        unsigned char from, to;    /* of the second one: no detours, no surrogates, not beyond */
+        size_t bytes;
+    } kinds[] = {
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    size_t bytes = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        if (at[0] >= kinds[k].first && at[0] <= kinds[k].last &&
+            (kinds[k].bytes == 1 || (at[1] >= kinds[k].from && at[1] <= kinds[k].to))) {
+            bytes = kinds[k].bytes;
+        }
+    }
+    for (size_t b = 2; b < bytes; b++) {
+        if ((at[b] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return bytes;
+}
+
+char *cli_cut(char *text, size_t room)
+{
+    if (strlen(text) > room) {
+        while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80) {
+            room--;
+        }
+        text[room] = '\0';
+    }
+    return text;
+}
+
+char *cli_presentable(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != '\0';) {
+        size_t bytes = character(at);
+        if (bytes == 0 || *at < ' ' || *at == 127) {
+            *at = '?';
+            bytes = 1;
+        }
+        at += bytes;
+    }
+    return text;
+}
+
 int cli_fail(enum cli_exit code, const char *format, ...)
 {
+    char text[2 * PATH_MAX];
     va_list arguments;
     va_start(arguments, format);
-    (void)fputs("usher: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
+    (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    (void)fprintf(stderr, "usher: %s\n", cli_presentable(text));
     return (int)code;
 }
 
@@ -114,15 +165,12 @@ const char *cli_command_of(pid_t pid, char *text, size_t room)
     }
     text[got] = '\0';
     for (ssize_t c = 0; c < got; c++) {
-        unsigned char byte = (unsigned char)text[c];
-        if (byte == '\0') {
+        if (text[c] == '\0') {
             text[c] = ' ';
-        } else if (byte < ' ' || byte == 127) {
-            text[c] = '?'; /* a terminal would obey it */
         }
     }
     while (got > 0 && text[got - 1] == ' ') {
         text[--got] = '\0';
     }
-    return text;
+    return cli_presentable(text);
 }
