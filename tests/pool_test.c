@@ -1,8 +1,8 @@
 /*
  * The core, as it ships, explored: never more granted than there are seats, never two with one
  * seat, exactly k seats when all is quiet and reaped, granted in order, whoever waits has a place,
- * everyone who tries enters, with any k-1 stopped, and nobody is stuck in any operation. And each of
- * its guards, dropped, is found out.
+ * everyone who tries enters, with any k-1 stopped, and nobody is stuck in any operation. And each
+ * of its guards, dropped, is found out.
  *
  *     pool_test            the sizes that take seconds
  *     pool_test slow       those that take minutes
@@ -124,14 +124,13 @@ static const struct row slow_rows[] = {
 };
 
 enum {
+    PREFIX = sizeof "mutant-pool-" - 1, /* letters of a mutant's name that no row repeats */
     QUICK_SIZES = sizeof quick_sizes / sizeof quick_sizes[0],
     SLOW_SIZES = sizeof slow_sizes / sizeof slow_sizes[0],
     LARGE_SIZES = sizeof large_sizes / sizeof large_sizes[0],
     QUICK_ROWS = sizeof quick_rows / sizeof quick_rows[0],
     SLOW_ROWS = sizeof slow_rows / sizeof slow_rows[0]
 };
-
-static const char prefix[] = "mutant-pool-";
 
 static void explore(const struct step_machine *machine, const struct size *size,
                     const struct check_options *options, struct step_system *system,
@@ -206,7 +205,7 @@ static void hold_at(const struct size *sizes, size_t count, bool only_safety)
 static const struct step_machine *find(const char *name)
 {
     for (const struct step_machine *const *m = model_pool_mutants; *m != NULL; m++) {
-        if (strcmp((*m)->name + sizeof prefix - 1, name) == 0) {
+        if (strcmp((*m)->name + PREFIX, name) == 0) {
             return *m;
         }
     }
@@ -259,7 +258,7 @@ static void no_guard_is_forgotten(void)
         unsigned listed = 0;
         for (size_t r = 0; r < QUICK_ROWS + SLOW_ROWS; r++) {
             const struct row *row = r < QUICK_ROWS ? &quick_rows[r] : &slow_rows[r - QUICK_ROWS];
-            listed += strcmp((*m)->name + sizeof prefix - 1, row->mutant) == 0;
+            listed += strcmp((*m)->name + PREFIX, row->mutant) == 0;
         }
         EXPECT_EQ(listed, 1);
     }

@@ -6,9 +6,9 @@
  *     nothing is owed, nobody has resized                VALID was published after ISSUE, beyond it
  *     the next cycle's tag is neither I's nor V's, which have the last cycle's
  *
- * so that of all the questions of fast.h one is left, whether the place is an old one. Explored like
- * the rest. On the way out V alone is compared: whatever has happened to I meanwhile, a V that this
- * guest delivered is finished.
+ * so that of all the questions of fast.h one is left, whether the place is an old one. Explored
+ * like the rest. On the way out V alone is compared: whatever has happened to I meanwhile, a V that
+ * this guest delivered is finished.
  */
 #ifndef USHER_CORE_AGAIN_H
 #define USHER_CORE_AGAIN_H

@@ -25,8 +25,8 @@ void core_init(struct core *c, uint32_t seats)
 }
 
 /*
- * The place that I names was decided before its guest was recorded there: f->r is the row. Either it
- * was served just now: then the row no longer waits, and f->ok is false. Or it was adopted, and
+ * The place that I names was decided before its guest was recorded there: f->r is the row. Either
+ * it was served just now: then the row no longer waits, and f->ok is false. Or it was adopted, and
  * passed over: then the next place is its, for anyone to say; f->again is what I says after that.
  */
 static enum core_progress next_place(struct core *c, struct core_finish_take *f)
@@ -149,8 +149,8 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 
 /*
  * Tickets wrap, and not every ticket has a place: before one is issued, see that its place does not
- * hold an entry of the same number from a whole round ago. As long as I is still i, the ticket after
- * it has not been issued, so an entry of its number is an old one.
+ * hold an entry of the same number from a whole round ago. As long as I is still i, the ticket
+ * after it has not been issued, so an entry of its number is an old one.
  */
 static enum core_progress clear_place(struct core *c, struct core_tidy *f)
 {

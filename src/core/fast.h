@@ -1,7 +1,7 @@
 /*
  * Recoverable tickets: in and out when nobody waits. These are the only parts that a pool without
- * contention ever runs: two compare-and-swaps in (I, the seat), two out (the seat, V). Whatever they
- * find that is not plain, they leave to the rest of the core. Inline, so that their frames are
+ * contention ever runs: two compare-and-swaps in (I, the seat), two out (the seat, V). Whatever
+ * they find that is not plain, they leave to the rest of the core. Inline, so that their frames are
  * registers; explored like the rest.
  */
 #ifndef USHER_CORE_FAST_H
@@ -14,8 +14,8 @@
  * ticket holds it from that very moment. The row says so before I does. A crash before I is changed
  * has taken nothing; afterwards I names the row, and whoever finishes I, to publish over it or to
  * reap the row, makes it GRANTED. The row must be IDLE and ours. If no ticket is free, or one is
- * owed (a pool that has shrunk), nothing is done; and if somebody else was faster, as good as nothing:
- * the same cycle is tried again, because I has never named it.
+ * owed (a pool that has shrunk), nothing is done; and if somebody else was faster, as good as
+ * nothing: the same cycle is tried again, because I has never named it.
  *
  * All is read before the first compare-and-swap, because nothing is read during one: the seat too,
  * which is then claimed in the same breath, if it is still as it was.
@@ -32,8 +32,7 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
             CORE_DROPS(c, CORE_GUARD_ENTER_VALID);
     if (f->ok && f->absorb) {
         f->ok = core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_ABSORB);
-    } else if (f->ok && core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_ABSORB) &&
-               !CORE_DROPS(c, CORE_GUARD_OWED)) {
+    } else if (f->ok && core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_OWED)) {
         f->ok = false;
         f->untidy = true;
     }
@@ -120,8 +119,8 @@ static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t r
 
 /*
  * The owner leaves. Nobody else can publish for its row, so it publishes once. V's ticket needs no
- * look if it is the leaver's own, or not issued yet; V's author, if its row has gone on. When the new
- * V is delivered, too, the row is IDLE, whether it says so itself or a helper does.
+ * look if it is the leaver's own, or not issued yet; V's author, if its row has gone on. When the
+ * new V is delivered, too, the row is IDLE, whether it says so itself or a helper does.
  */
 static inline __attribute__((always_inline)) enum core_progress core_leave(struct core *c,
                                                                            struct core_leave *f)

@@ -7,8 +7,8 @@
 #include "core/fast.h"
 
 /*
- * Decide the place of ticket u = v.VALID, f->e as it is, f->r the row it names: grant it to the guest
- * that waits there, or find that it has been granted, or pass it over.
+ * Decide the place of ticket u = v.VALID, f->e as it is, f->r the row it names: grant it to the
+ * guest that waits there, or find that it has been granted, or pass it over.
  */
 static enum core_progress decide(struct core *c, struct core_finish_release *f)
 {
@@ -39,8 +39,8 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
  * Deliver ticket u = v.VALID, if it has been issued, to whoever stands at its place, passing over
  * holes. f->ok says whether f->v is what V says now: if not, somebody else has gone on from here.
  *
- * An issued ticket without a place was entered with, and is held; or it is the last one, and its place
- * is yet to be recorded: whoever does that looks at V afterwards, and grants it.
+ * An issued ticket without a place was entered with, and is held; or it is the last one, and its
+ * place is yet to be recorded: whoever does that looks at V afterwards, and grants it.
  */
 static enum core_progress deliver(struct core *c, struct core_finish_release *f)
 {

@@ -11,8 +11,9 @@
  * long holder would fill up with the places of those who came and gave up.
  *
  * A hole, or a copy of the place before it, is overwritten with the guest of the next place; the
- * copy left there is overwritten or passed over in its turn. Nobody's last place is ever overwritten:
- * a guest that waits is copied forward first. A next place that is a hole, too, makes another hole.
+ * copy left there is overwritten or passed over in its turn. Nobody's last place is ever
+ * overwritten: a guest that waits is copied forward first. A next place that is a hole, too, makes
+ * another hole.
  */
 enum core_progress core_slide(struct core *c, struct core_slide *f)
 {

@@ -86,10 +86,10 @@ void core_counted(void);
 #endif
 #define CORE_READ(c, f, into, word) CORE__COUNT(into) = atomic_load(&(c)->words[word])
 /*
- * Only an owner writes, and only its own row. Weaker than the rest, and enough: the partners are the
- * compare-and-swaps on I and V that follow, which are full barriers: whoever sees there that a row
- * is named sees what was written in it before. A last write that is seen late shows a row that is
- * still leaving, and whoever finishes that writes the same.
+ * Only an owner writes, and only its own row. Weaker than the rest, and enough: the partners are
+ * the compare-and-swaps on I and V that follow, which are full barriers: whoever sees there that a
+ * row is named sees what was written in it before. A last write that is seen late shows a row that
+ * is still leaving, and whoever finishes that writes the same.
  */
 #define CORE_WRITE(c, f, word, value)                                                              \
     CORE__COUNT atomic_store_explicit(&(c)->words[word], (value), memory_order_release)

@@ -28,11 +28,11 @@
  *
  * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at
  * most 2^17 places long, and no ticket is issued while its place still holds an entry of the same
- * number from 2^20 tickets ago (CORE_GUARD_STALE_PLACE). A tag is the low bits of the author's cycle. The tags of I and V may be as
- * short as two bits, because a row never starts a cycle with a tag that I, V or K still names for
- * it. The line's tags are 28 bits: a stale entry could be mistaken only after its row has gone
- * through exactly 2^28 cycles (or a multiple) while the entry stood undecided; and it would cost
- * the order of two guests, never a seat.
+ * number from 2^20 tickets ago (CORE_GUARD_STALE_PLACE). A tag is the low bits of the author's
+ * cycle. The tags of I and V may be as short as two bits, because a row never starts a cycle with a
+ * tag that I, V or K still names for it. The line's tags are 28 bits: a stale entry could be
+ * mistaken only after its row has gone through exactly 2^28 cycles (or a multiple) while the entry
+ * stood undecided; and it would cost the order of two guests, never a seat.
  */
 #ifndef USHER_CORE_WORDS_H
 #define USHER_CORE_WORDS_H

@@ -252,8 +252,8 @@ static void look(struct core *c, struct process *p, unsigned process)
 
 /*
  * The last process begins in the middle of finishing what it has read of I or V a whole round of
- * tickets, and of somebody's tags, ago: the ticket is the first that will have to wait, and the author
- * the first guest, or the last of a queue, in its first cycle, as far as the words can tell.
+ * tickets, and of somebody's tags, ago: the ticket is the first that will have to wait, and the
+ * author the first guest, or the last of a queue, in its first cycle, as far as the words can tell.
  */
 static bool wakes_up(const struct step_system *system, struct core *c, struct process *p,
                      unsigned process)

@@ -12,8 +12,8 @@ extern const struct step_machine model_pool;
 /* The core with one guard dropped (enum core_guard, core/core.h) for each; NULL ends the list. */
 extern const struct step_machine *const model_pool_mutants[];
 
-/* Is a process, a private state of the pool, inside an operation of the core? Not if it rests, sits,
-   is dead, or is about to look whether it has been granted. */
+/* Is a process, a private state of the pool, inside an operation of the core? Not if it rests,
+   sits, is dead, or is about to look whether it has been granted. */
 bool model_pool_busy(const void *state);
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * The world's word: what the shared memory of a pool does not say, who is dead, what may yet happen,
- * who came when.
+ * The world's word: what the shared memory of a pool does not say, who is dead, what may yet
+ * happen, who came when.
  *
- *     dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | turn 4 | order: 4 bits for
- *     each who has a place and has not been granted, in order of arrival, process + 1
+ *     dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | turn 4 | order
+ *
+ * The order has 4 bits for each who has a place and has not been granted, in order of arrival,
+ * process + 1.
  *
  * As long as there is a turn, only that process, less one, moves: how an exploration begins with a
  * line (step_limits.queue).
