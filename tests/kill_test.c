@@ -1,12 +1,12 @@
 /*
- * Kill a process before its Nth shared access, for N = 1, 2, .. until it lives through the call: the
- * others lose nothing by it. Real processes, a real pool file, a real SIGKILL. The library is the one
- * that ships, compiled with CORE_COUNTED (src/core/steps.h).
+ * Kill a process before its Nth shared access, for N = 1, 2, .. until it lives through the call:
+ * the others lose nothing by it. Real processes, a real pool file, a real SIGKILL. The library is
+ * the one that ships, compiled with CORE_COUNTED (src/core/steps.h).
  *
- * After each death: those who wait are served in the order in which they came, and then the pool has
- * exactly its seats. One pool for all the deaths of a situation, so that rows and places are used
- * again. Afterwards chains of deaths: several die one after the other, each at a random access of a
- * random call, and nobody reaps in between. usage: kill_test [slow] [SEED]
+ * After each death: those who wait are served in the order in which they came, and then the pool
+ * has exactly its seats. One pool for all the deaths of a situation, so that rows and places are
+ * used again. Afterwards chains of deaths: several die one after the other, each at a random access
+ * of a random call, and nobody reaps in between. usage: kill_test [slow] [SEED]
  */
 #include "core/steps.h"
 
@@ -361,7 +361,8 @@ static bool dies_before_access(const struct situation *s, unsigned accesses, uns
     return died;
 }
 
-/* Every access, until the call has been lived through twice in a row: a race can make it shorter. */
+/* Every access, until the call has been lived through twice in a row: a race can make it shorter.
+   */
 static void kill_at_every_access(const struct situation *s, unsigned corpse_at)
 {
     unsigned deaths = 0;
@@ -486,8 +487,8 @@ static void whoever_reaps_may_die(void)
 
 /*
  * A long line, and one that died in it before it slept: when its turn comes nobody wakes, and those
- * behind it must not sleep on. The limit is far from what it takes (a tenth of a second at most), and
- * far from what it would take those who are far back to look by themselves.
+ * behind it must not sleep on. The limit is far from what it takes (a tenth of a second at most),
+ * and far from what it would take those who are far back to look by themselves.
  */
 static void one_that_died_in_a_long_line_holds_up_nobody(void)
 {
@@ -533,8 +534,8 @@ static void one_that_died_in_a_long_line_holds_up_nobody(void)
     EXPECT_EQ(usher_remove("pool"), 0);
 }
 
-/* One of several that die in a row: the pool is full, or not; nobody reaps in between. Whether it died
-   of an access, and not in its sleep or afterwards. */
+/* One of several that die in a row: the pool is full, or not; nobody reaps in between. Whether it
+   died of an access, and not in its sleep or afterwards. */
 static bool die_somewhere(enum act what, uint32_t seats, unsigned accesses)
 {
     struct situation s = {"chain", what, seats, .resize_to = 1 + below(seats + 2)};

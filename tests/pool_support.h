@@ -70,8 +70,8 @@ static inline void support__end(int status, void *unused)
     (void)rmdir(directory);
 }
 
-/* Once, before the first pool: a directory of our own for them, and the seed: the last argument that
-   is a number, or the time. */
+/* Once, before the first pool: a directory of our own for them, and the seed: the last argument
+   that is a number, or the time. */
 static inline void support_begin(int argc, char **argv)
 {
     seed = (uint64_t)time(NULL);

@@ -1,7 +1,8 @@
 /*
  * What happens at the same moment: giving up and being granted; resizing and coming and going; many
- * that give up behind one that stays. By processes with a pool file, and by threads with and without
- * one. Nothing is lost: after each round the seat can be had. usage: race_test [slow] [SEED]
+ * that give up behind one that stays. By processes with a pool file, and by threads with and
+ * without one. Nothing is lost: after each round the seat can be had. usage: race_test [slow]
+ * [SEED]
  */
 #include "pool_support.h"
 
@@ -147,9 +148,10 @@ static void giving_up_and_being_granted_exclude_each_other(void)
 }
 
 /*
- * Resizing under load. The log has every number of seats that was set, in order, written before it is
- * set; `settled` counts those whose setting is over. Each guest notes how many are settled before it
- * comes: whatever is set from then on, the largest of it bounds those who are inside with it.
+ * Resizing under load. The log has every number of seats that was set, in order, written before it
+ * is set; `settled` counts those whose setting is over. Each guest notes how many are settled
+ * before it comes: whatever is set from then on, the largest of it bounds those who are inside with
+ * it.
  */
 struct load {
     pthread_mutex_t mutex; /* for what follows; nobody is killed here */

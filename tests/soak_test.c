@@ -1,9 +1,10 @@
 /*
  * Many processes, some with several threads, come and go by every way in, while they are killed,
  * stopped and continued at random instants. Every entry is checked against records that are kept
- * outside the pool: a seat has one live holder, tickets are had once, and with one seat in the order
- * of entry. While some are stopped, fewer than there are seats, the others go on. When all is quiet
- * the pool has exactly its seats. Each pool crosses the point where its tickets' 20 bits begin anew.
+ * outside the pool: a seat has one live holder, tickets are had once, and with one seat in the
+ * order of entry. While some are stopped, fewer than there are seats, the others go on. When all is
+ * quiet the pool has exactly its seats. Each pool crosses the point where its tickets' 20 bits
+ * begin anew.
  * usage: soak_test [slow] [SEED]
  */
 #include "pool_support.h"

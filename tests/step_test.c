@@ -1,11 +1,11 @@
 /*
- * Kill a process after its Nth machine instruction of a call of the library as it ships, for every N
- * until the call is over: the others lose nothing by it. The test steps a real process through the
- * call, system calls included, with ptrace, and kills it with SIGKILL.
+ * Kill a process after its Nth machine instruction of a call of the library as it ships, for every
+ * N until the call is over: the others lose nothing by it. The test steps a real process through
+ * the call, system calls included, with ptrace, and kills it with SIGKILL.
  *
- * Each N needs a process of its own. It runs freely to the last system call before the Nth instruction
- * and is stepped from there. The quick run tries some of the instructions, evenly spread, beginning
- * with a random one; `slow` tries all. Exits 77 where ptrace is not permitted.
+ * Each N needs a process of its own. It runs freely to the last system call before the Nth
+ * instruction and is stepped from there. The quick run tries some of the instructions, evenly
+ * spread, beginning with a random one; `slow` tries all. Exits 77 where ptrace is not permitted.
  * usage: step_test [slow] [SEED]
  */
 #include "pool_support.h"
@@ -125,7 +125,8 @@ static void let_go(struct party *p)
     p->holding = false;
 }
 
-/* Let it go on to its next stop: one instruction, or to the next beginning or end of a system call. */
+/* Let it go on to its next stop: one instruction, or to the next beginning or end of a system call.
+   */
 static void go_on(struct party *p, enum __ptrace_request how)
 {
     int status = 0;
