@@ -57,13 +57,13 @@ static pid_t parent_of(pid_t pid)
     return (pid_t)parent;
 }
 
-/* Does a process above us hold a seat? */
+/* Does a process above us hold a seat, or this very one, from before it was exec'd? */
 static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
 {
     struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
     int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, MOST_GUESTS);
     bool found = false;
-    pid_t above = count > 0 ? getppid() : 0;
+    pid_t above = count > 0 ? getpid() : 0;
     for (unsigned steps = 0; above > 1 && steps < 100 && !found; steps++) {
         for (int g = 0; g < count && g < MOST_GUESTS && !found; g++) {
             found = guests[g].position == 0 && guests[g].pid == above &&
