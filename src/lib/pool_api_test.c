@@ -1,0 +1,527 @@
+/*
+ * What usher.h promises of seats, handles and threads, as one process sees it: acquire, release,
+ * close, a full table, a pool that is removed. What concerns other processes, their deaths above
+ * all, is process_test's matter. usage: pool_api_test [SEED]
+ */
+#include "sitters.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+static void seats_are_numbered_from_0_and_each_has_one_holder(void)
+{
+    for (uint32_t seats = 1; seats <= 40; seats += seats < 4 ? 1 : 9) {
+        struct usher_pool *pool = open_pool(seats);
+        for (int round = 0; round < 3; round++) {
+            struct usher_seat held[40];
+            uint64_t taken = 0;
+            for (uint32_t s = 0; s < seats; s++) {
+                EXPECT_EQ(usher_acquire(pool, &held[s]), 0);
+                EXPECT(held[s].number < seats);
+                EXPECT(!(taken >> held[s].number & 1));
+                EXPECT_EQ(held[s].flags, 0);
+                taken |= 1ULL << held[s].number;
+                EXPECT(s == 0 || held[s].ticket == held[s - 1].ticket + 1);
+            }
+            EXPECT_EQ(scene_info(pool).free, 0);
+            for (uint32_t s = 0; s < seats; s++) { /* in another order */
+                EXPECT_EQ(usher_release(pool, &held[(s * 7 + 3) % seats]),
+                          seats % 7 != 0 ? 0 : usher_release(pool, &held[0]));
+            }
+            EXPECT_EQ(scene_info(pool).free, seats);
+        }
+        finish(pool);
+    }
+}
+
+static void a_seat_is_given_back_once(void)
+{
+    struct usher_pool *pool = open_pool(2);
+    for (int round = 0; round < 2000; round++) {
+        struct usher_seat seat = scene_acquire(pool);
+        struct usher_seat copy = seat;
+        EXPECT_EQ(usher_release(pool, round % 2 ? &seat : &copy), 0); /* a copy is as good */
+        EXPECT_EQ(usher_release(pool, &seat), -EPERM);
+        EXPECT_EQ(usher_release(pool, &copy), -EPERM);
+        struct usher_seat next = scene_acquire(pool);
+        EXPECT_EQ(usher_release(pool, &seat), -EPERM); /* though it may be the same seat again */
+        EXPECT_EQ(usher_release(pool, &next), 0);
+    }
+    EXPECT_EQ(scene_info(pool).served, 4000);
+    finish(pool);
+}
+
+static void a_seat_that_was_never_had_cannot_be_given_back(void)
+{
+    struct usher_pool *pool = open_pool(3);
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_seat false_ = {0};
+    EXPECT_EQ(usher_release(pool, &false_), -EPERM);
+    memset(&false_, 0xff, sizeof false_);
+    EXPECT_EQ(usher_release(pool, &false_), -EPERM);
+    for (int round = 0; round < 5000; round++) {
+        false_ = seat;
+        switch (round % 4) {
+        case 0:
+            false_.number += 1 + (uint32_t)scene_random() % 1000;
+            break;
+        case 1:
+            false_.cycle ^= 1ULL << scene_random() % 64;
+            break;
+        case 2:
+            false_.guest ^= 1U << scene_random() % 32;
+            break;
+        default:
+            false_ = (struct usher_seat){
+                (uint32_t)scene_random() % 4, 0, scene_random(), scene_random() % 4,
+                (uint32_t)scene_random() % 5, 0};
+            if (false_.number == seat.number && false_.cycle == seat.cycle &&
+                false_.guest == seat.guest) {
+                continue;
+            }
+        }
+        EXPECT_EQ(usher_release(pool, &false_), -EPERM);
+    }
+    EXPECT_EQ(scene_info(pool).holders, 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool);
+}
+
+static void a_seat_belongs_to_the_handle_it_was_had_through(void)
+{
+    struct usher_pool *one = scene_open("twice", 2);
+    struct usher_pool *two = scene_open("twice", 2);
+    struct usher_seat first;
+    struct usher_seat second;
+    struct usher_seat third;
+    for (int round = 0; round < 100; round++) {
+        EXPECT_EQ(usher_acquire(one, &first), 0);
+        EXPECT_EQ(usher_try_acquire(two, &second), 0);
+        EXPECT(first.number != second.number);
+        EXPECT_EQ(usher_try_acquire(one, &third), -EAGAIN);
+        EXPECT_EQ(usher_try_acquire(two, &third), -EAGAIN);
+        EXPECT_EQ(usher_release(two, &first), -EPERM);
+        EXPECT_EQ(usher_release(one, &second), -EPERM);
+        EXPECT_EQ(usher_assign(two, &first, getpid()), -EPERM);
+        EXPECT_EQ(usher_reap(one), 0); /* each sees that the other lives */
+        EXPECT_EQ(usher_reap(two), 0);
+        EXPECT_EQ(usher_release(one, &first), 0);
+        EXPECT_EQ(usher_release(two, &second), 0);
+    }
+    EXPECT_EQ(usher_acquire(one, &first), 0);
+    EXPECT_EQ(usher_acquire(two, &second), 0);
+    usher_close(one); /* gives back its own, and only that */
+    EXPECT_EQ(scene_info(two).holders, 1);
+    EXPECT_EQ(usher_try_acquire(two, &third), 0);
+    EXPECT_EQ(third.number, first.number);
+    EXPECT_EQ(third.flags, 0);
+    EXPECT_EQ(usher_release(two, &third), 0);
+    EXPECT_EQ(usher_release(two, &second), 0);
+    usher_close(two);
+    scene_expect_whole("twice", 2);
+    EXPECT_EQ(usher_remove("twice"), 0);
+}
+
+static void pools_of_threads_have_nothing_to_do_with_each_other(void)
+{
+    struct usher_pool *pools[8];
+    struct usher_seat seats[8];
+    for (int i = 0; i < 8; i++) {
+        EXPECT_EQ(usher_open(&pools[i], NULL, NULL), 0);
+        EXPECT(strcmp(usher_path(pools[i]), "") == 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        EXPECT_EQ(usher_try_acquire(pools[i], &seats[i]), 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        EXPECT_EQ(usher_assign(pools[i], &seats[i], getpid()), -EINVAL);
+        EXPECT_EQ(usher_release(pools[i], &seats[i]), 0);
+        usher_close(pools[i]);
+    }
+}
+
+static void a_process_may_have_many_pools(void)
+{
+    enum { POOLS = 64 };
+    struct usher_pool *pools[POOLS];
+    struct usher_seat seats[POOLS];
+    char name[16];
+    for (int i = 0; i < POOLS; i++) {
+        (void)snprintf(name, sizeof name, "many-%d", i);
+        pools[i] = scene_open(name, (uint32_t)i % 5 + 1);
+    }
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < POOLS; i++) {
+            EXPECT_EQ(usher_acquire(pools[i * 29 % POOLS], &seats[i * 29 % POOLS]), 0);
+        }
+        for (int i = 0; i < POOLS; i++) {
+            int other = (i + 1) % POOLS; /* another pool's seat is none of this one's, mostly */
+            if (seats[i].guest != seats[other].guest || seats[i].cycle != seats[other].cycle ||
+                seats[i].number != seats[other].number) {
+                EXPECT_EQ(usher_release(pools[i], &seats[other]), -EPERM);
+            }
+        }
+        for (int i = 0; i < POOLS; i++) {
+            EXPECT_EQ(scene_info(pools[i]).holders, 1);
+            EXPECT_EQ(usher_release(pools[i], &seats[i]), 0);
+            EXPECT_EQ(scene_info(pools[i]).holders, 0);
+        }
+    }
+    for (int i = 0; i < POOLS; i++) {
+        (void)snprintf(name, sizeof name, "many-%d", i);
+        usher_close(pools[i]);
+        EXPECT_EQ(usher_remove(name), 0);
+    }
+}
+
+static void *give_back_what_another_has(void *context)
+{
+    struct sitter *self = context;
+    self->result = usher_release(self->pool, &self->seat);
+    return NULL;
+}
+
+static void any_thread_of_the_process_may_give_a_seat_back(void)
+{
+    struct usher_pool *pool = open_pool(2);
+    for (int round = 0; round < 100; round++) {
+        struct sitter other = {.pool = pool, .seat = scene_acquire(pool)};
+        join(start(give_back_what_another_has, &other));
+        EXPECT_EQ(other.result, 0);
+        EXPECT_EQ(usher_release(pool, &other.seat), -EPERM);
+    }
+    EXPECT_EQ(scene_info(pool).guests_used, with_file ? 1 : 0);
+    finish(pool);
+}
+
+/* Three threads give back the same seats, one after the other, as fast as they are acquired. */
+enum { CONTESTED = 20000, CONTESTANTS = 3 };
+
+struct contest {
+    struct usher_pool *pool;
+    struct usher_seat seats[CONTESTED];
+    atomic_int given_back[CONTESTED]; /* how often */
+    atomic_int acquired;              /* seats so far */
+    atomic_int at[CONTESTANTS];       /* how far each is */
+    atomic_int contestants;
+};
+
+static void *contest(void *context)
+{
+    struct contest *c = context;
+    int self = atomic_fetch_add(&c->contestants, 1);
+    for (int i = 0; i < CONTESTED; i++) {
+        while (atomic_load(&c->acquired) <= i) {
+            (void)sched_yield();
+        }
+        int result = usher_release(c->pool, &c->seats[i]);
+        EXPECT(result == 0 || result == -EPERM);
+        atomic_fetch_add(&c->given_back[i], result == 0);
+        atomic_store(&c->at[self], i + 1);
+    }
+    return NULL;
+}
+
+static void of_those_who_give_back_the_same_seat_one_does(void)
+{
+    static struct contest c;
+    pthread_t threads[CONTESTANTS];
+    memset((void *)&c, 0, sizeof c);
+    c.pool = open_pool(1);
+    for (int t = 0; t < CONTESTANTS; t++) {
+        threads[t] = start(contest, &c);
+    }
+    for (int i = 0; i < CONTESTED; i++) {
+        /* Now and then all wait for the slowest; otherwise the seat is had again while one of them
+           is about to give it back for the time before. */
+        for (int t = 0; t < CONTESTANTS && i % 50 == 0; t++) {
+            while (atomic_load(&c.at[t]) < i) {
+                (void)sched_yield();
+            }
+        }
+        EXPECT_EQ(usher_acquire(c.pool, &c.seats[i]), 0);
+        atomic_store(&c.acquired, i + 1);
+        if (i % 7 == 0) {
+            atomic_fetch_add(&c.given_back[i], usher_release(c.pool, &c.seats[i]) == 0);
+        }
+    }
+    for (int t = 0; t < CONTESTANTS; t++) {
+        join(threads[t]);
+    }
+    for (int i = 0; i < CONTESTED; i++) {
+        EXPECT_EQ(atomic_load(&c.given_back[i]), 1);
+    }
+    EXPECT_EQ(scene_info(c.pool).served, CONTESTED);
+    EXPECT_EQ(scene_info(c.pool).free, 1);
+    finish(c.pool);
+}
+
+static void many_threads_share_a_pool(void)
+{
+    pthread_t threads[CROWD];
+    struct usher_pool *pool = open_pool(CROWD_SEATS);
+    for (int t = 0; t < CROWD; t++) {
+        threads[t] = start(jostle, pool);
+    }
+    for (int t = 0; t < CROWD; t++) {
+        join(threads[t]);
+    }
+    struct usher_info info = scene_info(pool);
+    EXPECT_EQ(info.free, CROWD_SEATS);
+    EXPECT_EQ(info.waiters, 0);
+    EXPECT_EQ(info.reaped, 0);
+    EXPECT(info.served >= CROWD * CROWD_ROUNDS / 2);
+    finish(pool);
+}
+
+static void *end_with_seats(void *context)
+{
+    struct usher_pool **pools = context;
+    struct usher_seat seat;
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(usher_acquire(pools[0], &seat), 0);
+    }
+    EXPECT_EQ(usher_acquire(pools[1], &seat), 0);
+    EXPECT_EQ(usher_release(pools[1], &seat), 0);
+    EXPECT_EQ(usher_acquire(pools[1], &seat), 0);
+    return NULL; /* forgetting all four */
+}
+
+static void a_thread_that_ends_gives_back_what_it_holds(void)
+{
+    struct usher_pool *pools[2] = {open_pool(3), scene_open("other", 1)};
+    for (int round = 0; round < 30; round++) {
+        join(start(end_with_seats, pools));
+        struct usher_info info = scene_info(pools[0]);
+        EXPECT_EQ(info.free, 3);
+        EXPECT_EQ(info.reaped, 0); /* nobody has died */
+        EXPECT_EQ(scene_info(pools[1]).free, 1);
+    }
+    /* And at once: who waits has it. */
+    struct sitter waiter;
+    struct usher_seat held[3];
+    for (int i = 0; i < 3; i++) {
+        held[i] = scene_acquire(pools[0]);
+    }
+    queue_up(&waiter, pools[0]);
+    struct usher_seat first = held[1];
+    struct sitter owner = {.pool = pools[0], .seat = first};
+    join(start(give_back_what_another_has, &owner));
+    UNTIL(atomic_load(&waiter.done));
+    EXPECT_EQ(waiter.seat.number, first.number);
+    EXPECT_EQ(waiter.seat.flags, 0);
+    leave(&waiter);
+    EXPECT_EQ(usher_release(pools[0], &held[0]), 0);
+    EXPECT_EQ(usher_release(pools[0], &held[2]), 0);
+    usher_close(pools[1]);
+    EXPECT_EQ(usher_remove("other"), 0);
+    finish(pools[0]);
+}
+
+static void *end_as_another_gives_back(void *context)
+{
+    struct sitter *self = context;
+    EXPECT_EQ(usher_acquire(self->pool, &self->seat), 0);
+    atomic_store(&self->done, 1);
+    return NULL; /* gives it back, or is too late for that */
+}
+
+static void a_seat_given_back_while_its_thread_ends_costs_no_guest(void)
+{
+    struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 1});
+    for (int round = 0; round < 2500; round++) {
+        struct sitter other = {.pool = pool};
+        pthread_t thread = start(end_as_another_gives_back, &other);
+        for (int looks = 1; atomic_load(&other.done) == 0; looks++) {
+            (void)(looks % 1000 == 0 && sched_yield());
+        }
+        for (volatile int later = 0; later < round % 64 * 16; later++) {
+        }
+        int result = usher_release(pool, &other.seat);
+        EXPECT(result == 0 || result == -EPERM); /* both are right: the thread was faster, or not */
+        join(thread);
+        EXPECT_EQ(scene_info(pool).free, 1);
+    }
+    finish(pool);
+}
+
+static void closing_gives_back_what_is_held(void)
+{
+    struct usher_pool *watch = scene_open("pool", 3);
+    for (int round = 0; round < 50; round++) {
+        struct usher_pool *pool = scene_open("pool", 3);
+        struct usher_seat seat;
+        for (int i = 0; i < 3; i++) {
+            EXPECT_EQ(usher_acquire(pool, &seat), 0);
+        }
+        EXPECT_EQ(scene_info(watch).holders, 3);
+        usher_close(pool);
+        EXPECT_EQ(scene_info(watch).holders, 0);
+        EXPECT_EQ(usher_try_acquire(watch, &seat), 0);
+        EXPECT_EQ(seat.flags, 0);
+        EXPECT_EQ(usher_release(watch, &seat), 0);
+    }
+    struct usher_info info = scene_info(watch);
+    EXPECT_EQ(info.reaped, 0);
+    EXPECT_EQ(info.guests_used, 1);
+    usher_close(watch);
+    EXPECT_EQ(usher_remove("pool"), 0);
+}
+
+static void *try_once(void *context)
+{
+    struct sitter *self = context;
+    self->result = usher_try_acquire(self->pool, &self->seat);
+    return NULL;
+}
+
+static void a_full_guest_table_is_said_and_passes(void)
+{
+    struct usher_pool *pool = open_with((struct usher_options){.seats = 2, .guests = 2});
+    struct usher_seat held[2];
+    struct sitter third = {.pool = pool};
+    for (int round = 0; round < 20; round++) {
+        held[0] = scene_acquire(pool);
+        held[1] = scene_acquire(pool);
+        join(start(try_once, &third));
+        EXPECT_EQ(third.result, -EUSERS);
+        EXPECT_EQ(usher_acquire(pool, &third.seat), -EUSERS);
+        EXPECT_EQ(usher_acquire_until(pool, &third.seat, &(struct timespec){0, 0}), -EUSERS);
+        EXPECT_EQ(usher_release(pool, &held[0]), 0);
+        EXPECT_EQ(usher_release(pool, &held[1]), 0);
+        EXPECT_EQ(usher_try_acquire(pool, &held[0]), 0); /* this thread has its guests still */
+        EXPECT_EQ(usher_release(pool, &held[0]), 0);
+        EXPECT_EQ(scene_info(pool).free, 2);
+    }
+    usher_close(pool);
+    EXPECT(!with_file || usher_remove("pool") == 0);
+    /* A guest of a thread that has ended is anyone's of this process. */
+    pool = open_with((struct usher_options){.seats = 1, .guests = 1});
+    third.pool = pool;
+    for (int round = 0; round < 50; round++) {
+        join(start(try_once, &third));
+        EXPECT_EQ(third.result, 0);
+    }
+    EXPECT_EQ(usher_try_acquire(pool, &held[0]), 0);
+    join(start(try_once, &third));
+    EXPECT_EQ(third.result, -EUSERS);
+    EXPECT_EQ(usher_release(pool, &held[0]), 0);
+    finish(pool);
+}
+
+static void a_table_full_of_one_handles_guests_is_free_when_it_is_closed(void)
+{
+    struct usher_pool *one;
+    struct usher_pool *two;
+    struct usher_seat seat;
+    struct usher_options options = {.seats = 2, .guests = 2};
+    EXPECT_EQ(usher_open(&one, "full", &options), 0);
+    EXPECT_EQ(usher_open(&two, "full", &options), 0);
+    EXPECT_EQ(usher_try_acquire(one, &seat), 0);
+    EXPECT_EQ(usher_try_acquire(one, &seat), 0);
+    for (int round = 0; round < 20; round++) {
+        EXPECT_EQ(usher_try_acquire(two, &seat), -EUSERS);
+        usher_close(one);
+        EXPECT_EQ(usher_try_acquire(two, &seat), 0);
+        EXPECT_EQ(usher_try_acquire(two, &seat), 0);
+        EXPECT_EQ(usher_try_acquire(two, &seat), -EUSERS);
+        one = two;
+        EXPECT_EQ(usher_open(&two, "full", &options), 0);
+    }
+    usher_close(one);
+    usher_close(two);
+    EXPECT_EQ(usher_remove("full"), 0);
+}
+
+/* From every call, and nothing but that; what was held can still be given back. */
+static void expect_removed(struct usher_pool *pool)
+{
+    struct usher_seat seat;
+    struct usher_info info;
+    struct timespec soon = scene_in_ms(10);
+    EXPECT_EQ(usher_acquire(pool, &seat), -EIDRM);
+    EXPECT_EQ(usher_try_acquire(pool, &seat), -EIDRM);
+    EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -EIDRM);
+    EXPECT_EQ(usher_reap(pool), -EIDRM);
+    EXPECT_EQ(usher_resize(pool, 2), -EIDRM);
+    EXPECT_EQ(usher_inspect(pool, &info, NULL, 0), -EIDRM);
+}
+
+static void a_pool_in_use_is_not_removed(void)
+{
+    struct usher_pool *pool = scene_open("used", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_remove("used"), -EBUSY);
+    struct sitter waiter;
+    queue_up(&waiter, pool);
+    EXPECT_EQ(usher_remove("used"), -EBUSY);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    UNTIL(atomic_load(&waiter.done));
+    EXPECT_EQ(usher_remove("used"), -EBUSY);
+    leave(&waiter);
+    EXPECT_EQ(usher_try_acquire(pool, &seat), 0); /* nothing came of it */
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(usher_remove("used"), 0);
+    EXPECT_EQ(usher_remove("used"), -ENOENT);
+    expect_removed(pool);
+    struct usher_pool *next = scene_open("used", 5); /* a new one, with other seats */
+    EXPECT_EQ(scene_info(next).served, 0);
+    expect_removed(pool);
+    usher_close(pool);
+    usher_close(next);
+    EXPECT_EQ(usher_remove("used"), 0);
+}
+
+static void a_discarded_pool_ends_all_waits(void)
+{
+    struct usher_pool *pool = scene_open("used", 2);
+    struct usher_seat held[2] = {scene_acquire(pool), scene_acquire(pool)};
+    struct sitter waiters[6];
+    for (int i = 0; i < 6; i++) {
+        queue_up(&waiters[i], pool);
+    }
+    EXPECT_EQ(usher_discard("used"), 0);
+    for (int i = 0; i < 6; i++) {
+        UNTIL(atomic_load(&waiters[i].done));
+        EXPECT_EQ(waiters[i].result, -EIDRM);
+        leave(&waiters[i]);
+    }
+    expect_removed(pool);
+    struct usher_pool *next = scene_open("used", 2);
+    struct usher_seat seat;
+    EXPECT_EQ(scene_info(next).holders, 0); /* those who hold are unseen there */
+    EXPECT_EQ(usher_try_acquire(next, &seat), 0);
+    EXPECT_EQ(usher_try_acquire(next, &seat), 0);
+    EXPECT_EQ(usher_release(pool, &held[0]), 0);
+    EXPECT_EQ(usher_release(pool, &held[0]), -EPERM);
+    EXPECT_EQ(scene_info(next).holders, 2);
+    usher_close(pool); /* with the other seat */
+    EXPECT_EQ(scene_info(next).holders, 2);
+    usher_close(next);
+    EXPECT_EQ(usher_discard("used"), 0);
+    EXPECT_EQ(usher_discard("used"), -ENOENT);
+}
+
+int main(int argc, char **argv)
+{
+    scene_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)scene_now_ns();
+    (void)printf("seed %llu\n", (unsigned long long)scene_seed);
+    scene_begin();
+    RUN_BOTH(seats_are_numbered_from_0_and_each_has_one_holder);
+    RUN_BOTH(a_seat_is_given_back_once);
+    RUN_BOTH(a_seat_that_was_never_had_cannot_be_given_back);
+    RUN(a_seat_belongs_to_the_handle_it_was_had_through);
+    RUN(pools_of_threads_have_nothing_to_do_with_each_other);
+    RUN(a_process_may_have_many_pools);
+    RUN_BOTH(any_thread_of_the_process_may_give_a_seat_back);
+    RUN_BOTH(of_those_who_give_back_the_same_seat_one_does);
+    RUN_BOTH(many_threads_share_a_pool);
+    RUN_BOTH(a_thread_that_ends_gives_back_what_it_holds);
+    RUN_BOTH(a_seat_given_back_while_its_thread_ends_costs_no_guest);
+    RUN(closing_gives_back_what_is_held);
+    RUN_BOTH(a_full_guest_table_is_said_and_passes);
+    RUN(a_table_full_of_one_handles_guests_is_free_when_it_is_closed);
+    RUN(a_pool_in_use_is_not_removed);
+    RUN(a_discarded_pool_ends_all_waits);
+    return 0;
+}

@@ -1,0 +1,305 @@
+/*
+ * What usher.h promises of waiting: who tries, who has a deadline, who gives up, who is
+ * interrupted, asked, cancelled.
+ */
+#include "sitters.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <time.h>
+
+static void who_tries_gets_a_free_seat_or_none(void)
+{
+    struct usher_pool *pool = open_pool(2);
+    struct usher_seat seats[3];
+    for (int round = 0; round < 100; round++) {
+        EXPECT_EQ(usher_try_acquire(pool, &seats[0]), 0);
+        EXPECT_EQ(usher_try_acquire(pool, &seats[1]), 0);
+        EXPECT_EQ(usher_try_acquire(pool, &seats[2]), -EAGAIN);
+        EXPECT_EQ(usher_release(pool, &seats[round % 2]), 0);
+        EXPECT_EQ(usher_try_acquire(pool, &seats[2]), 0);
+        EXPECT_EQ(usher_release(pool, &seats[2]), 0);
+        EXPECT_EQ(usher_release(pool, &seats[1 - round % 2]), 0);
+    }
+    EXPECT_EQ(scene_info(pool).gave_up, 0); /* who only tries was never in line */
+    finish(pool);
+}
+
+static void who_tries_never_comes_before_who_waits(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_seat other;
+    struct sitter waiters[3];
+    for (int i = 0; i < 3; i++) {
+        queue_up(&waiters[i], pool);
+        EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
+    }
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    for (int i = 0; i < 3; i++) { /* from the moment of the release the seat is the next one's */
+        EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
+        UNTIL(atomic_load(&waiters[i].done));
+        EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
+        EXPECT(i == 2 || !atomic_load(&waiters[i + 1].done));
+        leave(&waiters[i]);
+    }
+    EXPECT_EQ(usher_try_acquire(pool, &other), 0);
+    EXPECT_EQ(usher_release(pool, &other), 0);
+    finish(pool);
+}
+
+static void a_deadline_is_kept_and_a_free_seat_is_had_whatever_it_is(void)
+{
+    static const struct timespec past[] = {
+        {0, 0}, {-1, 0}, {1, 0}, {-1000000, 999999999}, {LONG_MIN, 5}};
+    static const struct timespec wrong[] = {
+        {10, -1}, {10, 1000000000}, {-10, LONG_MAX}, {LONG_MAX, LONG_MIN}};
+    static const struct timespec never = {LONG_MAX, 999999999};
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat;
+    struct usher_seat other;
+    for (unsigned i = 0; i < sizeof past / sizeof past[0]; i++) {
+        EXPECT_EQ(usher_acquire_until(pool, &seat, &past[i]), 0);
+        EXPECT_EQ(usher_acquire_until(pool, &other, &past[i]), -ETIMEDOUT);
+        EXPECT_EQ(scene_info(pool).waiters, 0);
+        EXPECT_EQ(scene_info(pool).gave_up, i + 1);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+    }
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        EXPECT_EQ(usher_acquire_until(pool, &seat, &wrong[i]), -EINVAL);
+    }
+    EXPECT_EQ(usher_acquire_until(pool, &seat, &never), 0);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(usher_acquire_until(pool, &seat, NULL), 0);
+    for (long ms = 1; ms < 200; ms *= 3) {
+        struct timespec at = scene_in_ms(ms);
+        int64_t at_ns = (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+        EXPECT_EQ(usher_acquire_until(pool, &other, &at), -ETIMEDOUT);
+        EXPECT(scene_now_ns() >= at_ns);
+    }
+    /* Those who wait with a far deadline, or none, are served. */
+    struct sitter waiters[2];
+    memset((void *)waiters, 0, sizeof waiters);
+    for (int i = 0; i < 2; i++) {
+        waiters[i].pool = pool;
+        waiters[i].deadline = i == 0 ? &never : NULL;
+        waiters[i].thread = start(sit, &waiters[i]);
+        UNTIL(scene_info(pool).waiters == (uint32_t)i + 1);
+    }
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    for (int i = 0; i < 2; i++) {
+        UNTIL(atomic_load(&waiters[i].done));
+        EXPECT_EQ(waiters[i].result, 0);
+        leave(&waiters[i]);
+    }
+    finish(pool);
+}
+
+static void who_gives_up_is_no_longer_in_the_way(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct sitter waiters[6];
+    struct timespec soon = scene_in_ms(300);
+    memset((void *)waiters, 0, sizeof waiters);
+    for (int i = 0; i < 6; i++) {
+        waiters[i].pool = pool;
+        waiters[i].deadline = i % 2 == 0 ? &soon : NULL;
+        waiters[i].thread = start(sit, &waiters[i]);
+        UNTIL(scene_info(pool).waiters == (uint32_t)i + 1);
+    }
+    UNTIL(scene_info(pool).waiters == 3);
+    EXPECT_EQ(scene_info(pool).gave_up, 3);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    for (int i = 0; i < 6; i++) {
+        UNTIL(atomic_load(&waiters[i].done));
+        EXPECT_EQ(waiters[i].result, i % 2 == 0 ? -ETIMEDOUT : 0);
+        leave(&waiters[i]);
+    }
+    EXPECT_EQ(scene_info(pool).served, 4);
+    finish(pool);
+}
+
+/* More guests give up than the line has places; nobody else notices. */
+static void those_who_give_up_never_fill_the_line(void)
+{
+    struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 8});
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_seat other;
+    struct sitter waiters[4];
+    struct timespec past = {1, 0};
+    for (int i = 0; i < 4; i++) {
+        queue_up(&waiters[i], pool);
+        for (int round = 0; round < 200; round++) {
+            EXPECT_EQ(usher_acquire_until(pool, &other, &past), -ETIMEDOUT);
+        }
+    }
+    EXPECT_EQ(scene_info(pool).waiters, 4);
+    EXPECT_EQ(scene_info(pool).gave_up, 800);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    for (int i = 0; i < 4; i++) {
+        UNTIL(atomic_load(&waiters[i].done));
+        EXPECT_EQ(waiters[i].result, 0);
+        leave(&waiters[i]);
+        EXPECT(i == 0 || atomic_load(&waiters[i].turn) == atomic_load(&waiters[i - 1].turn) + 1);
+    }
+    finish(pool);
+}
+
+static atomic_int signals;
+
+static void count_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&signals, 1);
+}
+
+static void in_a_storm_of_signals(void *context)
+{
+    const int *flags = context;
+    struct sigaction action = {.sa_handler = count_signal, .sa_flags = *flags};
+    struct itimerspec often = {{0, 200000}, {0, 200000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    timer_t timer;
+    struct usher_pool *pool = open_with((struct usher_options){.seats = 1});
+    struct usher_seat seat;
+    (void)alarm(0);
+    EXPECT_EQ(sigaction(SIGALRM, &action, NULL), 0);
+    EXPECT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    EXPECT_EQ(timer_settime(timer, 0, &often, NULL), 0);
+    for (int round = 0; round < 3; round++) {
+        struct timespec at = scene_in_ms(80);
+        int64_t at_ns = (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+        int before = atomic_load(&signals);
+        EXPECT_EQ(usher_acquire_until(pool, &seat, &at), -ETIMEDOUT);
+        EXPECT(scene_now_ns() >= at_ns);
+        EXPECT(scene_now_ns() < at_ns + 20000000000);
+        EXPECT(atomic_load(&signals) > before + 10);
+    }
+    atomic_store(&board->flags[0], 1);
+    EXPECT_EQ(usher_acquire(pool, &seat), 0); /* signals do not end the wait */
+    EXPECT(atomic_load(&board->flags[1]) == 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(timer_delete(timer), 0);
+    usher_close(pool);
+}
+
+static void signals_neither_end_a_wait_nor_put_it_off(void)
+{
+    static int flags[] = {0, SA_RESTART, SA_NODEFER};
+    with_file = true;
+    for (int f = 0; f < 3; f++) {
+        scene_clear();
+        struct usher_pool *pool = scene_open("pool", 1);
+        struct usher_seat seat = scene_acquire(pool);
+        pid_t child = scene_start(in_a_storm_of_signals, &flags[f]);
+        UNTIL(atomic_load(&board->flags[0]) == 1 && scene_info(pool).waiters == 1);
+        scene_pause_us(30000); /* some more signals */
+        atomic_store(&board->flags[1], 1);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        EXPECT_EQ(scene_end(child), 0);
+        finish(pool);
+    }
+}
+
+/* Called in a wait. */
+struct asked {
+    atomic_int times;
+    int until; /* say enough at the how manieth time; 0: never */
+    bool inspects;
+};
+
+static int ask(struct usher_pool *pool, void *context)
+{
+    struct asked *asked = context;
+    int times = atomic_fetch_add(&asked->times, 1) + 1;
+    if (asked->inspects) {
+        EXPECT(scene_info(pool).waiters >= 1);
+    }
+    return times == asked->until;
+}
+
+static void who_waits_is_asked_and_may_say_enough(void)
+{
+    struct asked asked = {.until = 5, .inspects = true};
+    struct usher_pool *pool = open_with(
+        (struct usher_options){.seats = 1, .waiting = ask, .context = &asked, .waiting_ms = 1});
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_seat other;
+    EXPECT_EQ(atomic_load(&asked.times), 0); /* there was nothing to wait for */
+    EXPECT_EQ(usher_acquire(pool, &other), -ECANCELED);
+    EXPECT_EQ(atomic_load(&asked.times), 5);
+    struct usher_info info = scene_info(pool);
+    EXPECT_EQ(info.waiters, 0);
+    EXPECT_EQ(info.gave_up, 1);
+    struct timespec soon = scene_in_ms(50);
+    EXPECT_EQ(usher_acquire_until(pool, &other, &soon), -ETIMEDOUT);
+    EXPECT(atomic_load(&asked.times) > 5);
+    int before = atomic_load(&asked.times);
+    EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
+    EXPECT_EQ(atomic_load(&asked.times), before);
+    struct sitter waiter; /* who never says enough is served */
+    queue_up(&waiter, pool);
+    UNTIL(atomic_load(&asked.times) > before + 5);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    UNTIL(atomic_load(&waiter.done));
+    EXPECT_EQ(waiter.result, 0);
+    leave(&waiter);
+    finish(pool);
+}
+
+static void who_waits_is_asked_when_a_signal_has_come(void)
+{
+    struct asked asked = {.until = 2};
+    struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+    struct usher_pool *pool =
+        open_with((struct usher_options){.seats = 1, .waiting = ask, .context = &asked});
+    struct usher_seat seat = scene_acquire(pool);
+    struct sitter waiter;
+    EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+    queue_up(&waiter, pool);
+    scene_pause_us(5000);
+    EXPECT_EQ(atomic_load(&asked.times), 0); /* not for the time alone */
+    for (int times = 1; times <= 2; times++) {
+        while (atomic_load(&asked.times) < times) { /* until one finds it asleep */
+            EXPECT_EQ(pthread_kill(waiter.thread, SIGUSR1), 0);
+            scene_pause_us(1000);
+        }
+    }
+    UNTIL(atomic_load(&waiter.done));
+    EXPECT_EQ(waiter.result, -ECANCELED);
+    leave(&waiter);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool);
+}
+
+static void a_thread_that_is_cancelled_loses_nothing(void)
+{
+    struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 3});
+    for (int round = 0; round < 20; round++) {
+        struct usher_seat seat = scene_acquire(pool);
+        struct sitter waiter;
+        queue_up(&waiter, pool);
+        EXPECT_EQ(pthread_cancel(waiter.thread), 0);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        join(waiter.thread); /* before, in or after the wait: what it had it has given back */
+        EXPECT_EQ(scene_info(pool).free, 1);
+        EXPECT_EQ(scene_info(pool).waiters, 0);
+    }
+    finish(pool);
+}
+
+int main(void)
+{
+    scene_begin();
+    RUN_BOTH(who_tries_gets_a_free_seat_or_none);
+    RUN_BOTH(who_tries_never_comes_before_who_waits);
+    RUN_BOTH(a_deadline_is_kept_and_a_free_seat_is_had_whatever_it_is);
+    RUN_BOTH(who_gives_up_is_no_longer_in_the_way);
+    RUN_BOTH(those_who_give_up_never_fill_the_line);
+    RUN(signals_neither_end_a_wait_nor_put_it_off);
+    RUN_BOTH(who_waits_is_asked_and_may_say_enough);
+    RUN_BOTH(who_waits_is_asked_when_a_signal_has_come);
+    RUN_BOTH(a_thread_that_is_cancelled_loses_nothing);
+    return 0;
+}
