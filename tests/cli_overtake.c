@@ -1,0 +1,109 @@
+/*
+ * One seat, two processes: a waiter that sleeps in line, and a holder that gives its seat back and
+ * asks for it again at once. The sleeper takes long to wake and the holder needs no time at all, and
+ * still it is the sleeper's turn: of 1,000 trials not one is overtaken.
+ *
+ * usage: cli_overtake [TRIALS]
+ */
+#include "test.h"
+#include "usher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+    _Atomic long trial;   /* the waiter is to ask for the seat for the so-manieth time */
+    _Atomic long entered; /* how often anybody has entered */
+    _Atomic long turn;    /* what `entered` was when the waiter did, in this trial */
+} * shared;
+
+static struct usher_pool *open_pool(const char *path)
+{
+    struct usher_pool *pool;
+    EXPECT_EQ(usher_open(&pool, path, &(struct usher_options){.seats = 1}), 0);
+    return pool;
+}
+
+static void wait_each_time(const char *path, long trials)
+{
+    struct usher_pool *pool = open_pool(path);
+    struct usher_seat seat;
+    for (long trial = 1; trial <= trials; trial++) {
+        while (atomic_load(&shared->trial) < trial) {
+            (void)usleep(50);
+        }
+        EXPECT_EQ(usher_acquire(pool, &seat), 0);
+        atomic_store(&shared->turn, atomic_fetch_add(&shared->entered, 1));
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+    }
+    usher_close(pool);
+}
+
+/* In line, and asleep there: not on its way. */
+static int sleeps_in_line(struct usher_pool *pool, pid_t waiter)
+{
+    struct usher_info info;
+    char path[64];
+    char text[512];
+    EXPECT(usher_inspect(pool, &info, NULL, 0) >= 0);
+    if (info.waiters != 1) {
+        return 0;
+    }
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)waiter);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    EXPECT(fd >= 0);
+    ssize_t got = read(fd, text, sizeof text - 1);
+    (void)close(fd);
+    EXPECT(got > 0);
+    text[got] = '\0';
+    const char *state = strrchr(text, ')');
+    EXPECT(state != NULL && state[2] != 'Z');
+    return state[2] == 'S';
+}
+
+int main(int argc, char **argv)
+{
+    long trials = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
+    long overtaken = 0;
+    struct usher_seat seat;
+    char directory[] = "/tmp/usher-overtake-XXXXXX";
+    char path[64];
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(shared != MAP_FAILED);
+    EXPECT(mkdtemp(directory) != NULL);
+    (void)snprintf(path, sizeof path, "%s/pool", directory);
+    pid_t waiter = fork();
+    if (waiter == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        wait_each_time(path, trials);
+        exit(0);
+    }
+    (void)alarm(200);
+    struct usher_pool *pool = open_pool(path);
+    EXPECT_EQ(usher_acquire(pool, &seat), 0);
+    for (long trial = 1; trial <= trials; trial++) {
+        atomic_store(&shared->trial, trial);
+        while (!sleeps_in_line(pool, waiter)) {
+            (void)usleep(50);
+        }
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        EXPECT_EQ(usher_acquire(pool, &seat), 0);
+        overtaken += atomic_fetch_add(&shared->entered, 1) < 2 * trial - 1;
+        EXPECT_EQ(atomic_load(&shared->turn), 2 * trial - 2);
+    }
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    int status;
+    EXPECT_EQ(waitpid(waiter, &status, 0), waiter);
+    EXPECT_EQ(status, 0);
+    usher_close(pool);
+    EXPECT_EQ(usher_remove(path), 0);
+    EXPECT_EQ(rmdir(directory), 0);
+    (void)printf("overtaken in %ld of %ld trials\n", overtaken, trials);
+    return overtaken == 0 ? 0 : 1;
+}

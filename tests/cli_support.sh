@@ -1,0 +1,158 @@
+#!/bin/sh
+# What the tests of usher(1) share. Each begins with: . cli_support.sh, and has the build's directory
+# as its first argument. Nothing here waits for a time to pass: it waits until something is so, and
+# the limit is there only so that a test that hangs ends.
+# shellcheck disable=SC2034 # the tests use what is set here
+set -eu
+build=$(cd "$1" && pwd)
+# The thread sanitizer makes vfork a fork, and then usher run cannot hand its seat over.
+if grep -q __tsan_init "$build/usher"; then
+    echo "SKIPPED: usher run does not work under the thread sanitizer"
+    exit 77
+fi
+PATH=$build:$PATH
+dir=$(mktemp -d)
+checks=0
+limit=30 # seconds
+
+# A place of its own; whoever starts the tests may sit in a seat himself.
+unset USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET USHER_LABEL USHER_HELD XDG_RUNTIME_DIR
+USHER_DIR=$dir/pools
+USHER_TEST=$dir # how what is left over is found
+export PATH USHER_DIR USHER_TEST
+mkdir "$USHER_DIR"
+# shellcheck disable=SC3045
+ulimit -c 0 # some of what is killed here would leave a core
+
+# Kill whatever the test has started and left behind, stopped or not, in whichever session.
+kill_leftovers() {
+    for environ in $(grep -lsaF "USHER_TEST=$dir" /proc/[0-9]*/environ 2>/dev/null || :); do
+        leftover=${environ#/proc/}
+        kill -KILL "${leftover%/environ}" 2>/dev/null || :
+    done
+}
+clean_up() {
+    kill_leftovers
+    umount "$dir/disk" 2>/dev/null || :
+    rm -rf "$dir"
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+fail() {
+    echo "FAILED: $*" >&2
+    for said in "$dir"/*.err; do
+        [ ! -s "$said" ] || { echo "  $(basename "$said"):" && sed 's/^/    /' "$said"; } >&2
+    done
+    usher status --json >&2 || :
+    exit 1
+}
+
+passed() {
+    checks=$((checks + 1))
+}
+
+# status N COMMAND..: the command ends with N; what it printed is in $dir/out and $dir/said.err.
+status() {
+    want=$1
+    shift
+    got=0
+    timeout "$limit" "$@" >"$dir/out" 2>"$dir/said.err" </dev/null || got=$?
+    [ "$got" -eq "$want" ] || { cat "$dir/out" && fail "$* ended with $got, not $want"; }
+    passed
+}
+
+# says TEXT..: the message is one line, begins with the program's name and has each of these in it.
+says() {
+    [ "$(wc -l <"$dir/said.err")" -eq 1 ] || fail "not one line of message"
+    grep -q '^usher: ' "$dir/said.err" || fail "the message does not name the program"
+    for text in "$@"; do
+        grep -qF -e "$text" "$dir/said.err" || fail "the message does not say '$text'"
+    done
+    passed
+}
+
+# prints TEXT: exactly that was printed, and nothing was said.
+prints() {
+    [ "$(cat "$dir/out")" = "$1" ] || { cat "$dir/out" && fail "printed that, not '$1'"; }
+    [ ! -s "$dir/said.err" ] || fail "said something"
+    passed
+}
+
+# eventually COMMAND..: until it succeeds.
+eventually() {
+    end=$(($(date +%s) + limit))
+    until "$@" 2>/dev/null; do
+        [ "$(date +%s)" -lt "$end" ] || fail "not so after $limit s: $*"
+        sleep 0.01 # between two looks
+    done
+    passed
+}
+
+# pool_is POOL EXPRESSION: true of what status says.
+pool_is() {
+    usher status "$1" --json | jq -e "$2" >/dev/null
+}
+now_is() {
+    pool_is "$@" || { usher status "$1" --json && fail "pool $1: not so: $2"; }
+    passed
+}
+
+# stands POOL POSITION PID: in the line, as status says.
+stands() {
+    usher status "$1" --json | grep -q "\"position\":$2,\"pid\":$3,"
+}
+line_has() {
+    pool_is "$1" ".waiters | length == $2"
+}
+
+is_not_empty() {
+    [ -s "$1" ]
+}
+# process_is PID STATES: its state is one of these letters; X: it is gone.
+process_is() {
+    state=X
+    [ ! -e "/proc/$1/stat" ] || state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" || echo X)
+    case $2 in *"$state"*) ;; *) return 1 ;; esac
+}
+
+# begin NAME COMMAND..: in the background, but with the signals of the foreground, as $pid. What it
+# prints is in $dir/NAME.out and NAME.err.
+begin() {
+    begun=$1
+    shift
+    env --default-signal=INT,QUIT "$@" >"$dir/$begun.out" 2>"$dir/$begun.err" </dev/null &
+    pid=$!
+}
+# ends PID STATUS: the process, a child of ours, ends with that.
+ends() {
+    eventually process_is "$1" ZX
+    got=0
+    wait "$1" 2>/dev/null || got=$?
+    [ "$got" -eq "$2" ] || fail "process $1 ended with $got, not $2"
+    passed
+}
+
+# hold NAME POOL [OPTION..]: run a command there that stays until it is let go. The wrapper is $pid.
+# When it is in, NAME.in has its own pid, the seat and the ticket.
+hold() {
+    held=$1
+    in_pool=$2
+    shift 2
+    rm -f "$dir/$held.gate" "$dir/$held.in"
+    mkfifo "$dir/$held.gate"
+    # shellcheck disable=SC2016
+    begin "$held" usher run "$@" -- "$in_pool" sh -c \
+        'echo $$ $USHER_SEAT $USHER_TICKET >"$1.in"; read -r go <"$1.gate"; exit "${go:-0}"' \
+        hold "$dir/$held"
+}
+is_in() {
+    eventually is_not_empty "$dir/$1.in"
+    read -r command seat ticket <"$dir/$1.in"
+}
+let_go() {
+    # shellcheck disable=SC2016
+    timeout "$limit" sh -c 'echo "$2" >"$1"' sh "$dir/$1.gate" "${2:-0}" || fail "$1 is not there"
+}
