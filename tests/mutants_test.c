@@ -40,6 +40,32 @@ static const struct row {
     {"mutant-queue-barging", 3, 1, STEP_C5, CHECK_VIOLATED},
     {"mutant-queue-barging", 3, 1, STEP_STARVATION, CHECK_VIOLATED},
     {"mutant-queue-barging", 3, 1, STEP_DEADLOCK, CHECK_HOLDS},
+    {"mutant-naive-bound-more", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-naive-one-fewer", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-excl-no-turn", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
+    {"mutant-excl-no-turn", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
+    {"mutant-excl-turn-first", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-excl-above", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-excl-stay", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
+    {"mutant-excl-count-on", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
+    {"mutant-excl-bound-more", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-excl-bound-less", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
+    /* at n = 3, k = 2 the bound is then that of NAIVE */
+    {"mutant-excl-bound-less", 3, 2, STEP_STARVATION, CHECK_HOLDS},
+    {"mutant-excl-bound-less", 3, 2, STEP_LOCKOUT, CHECK_VIOLATED},
+    {"mutant-excl-one-fewer", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    /* a leaf of 2k is what the printed code is for */
+    {"gtex-printed", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
+    {"gtex-printed", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"gtex-printed", 3, 2, STEP_EXCLUSION, CHECK_HOLDS},
+    {"gtex-printed", 4, 1, STEP_EXCLUSION, CHECK_HOLDS},
+    /* what is wrong with the tree shows when there is one */
+    {"mutant-gtex-all-count", 3, 1, STEP_PROGRESS, CHECK_HOLDS},
+    {"mutant-gtex-all-count", 4, 1, STEP_PROGRESS, CHECK_VIOLATED},
+    {"mutant-gtex-same", 3, 1, STEP_PROGRESS, CHECK_HOLDS},
+    {"mutant-gtex-same", 4, 1, STEP_PROGRESS, CHECK_VIOLATED},
+    {"mutant-gtex-bound-more", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-gtex-one-fewer", 4, 1, STEP_EXCLUSION, CHECK_VIOLATED},
 };
 
 /* Write the violation as a trace, read it back and execute it. */

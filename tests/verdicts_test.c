@@ -40,6 +40,12 @@ static bool if_two(unsigned n, unsigned k)
     return n >= 2;
 }
 
+static bool if_three(unsigned n, unsigned k)
+{
+    (void)k;
+    return n >= 3;
+}
+
 /* A row of a table: a machine, a property, and when it is violated. */
 struct row {
     const struct step_machine *machine;
@@ -55,6 +61,16 @@ struct row {
         {&(machine), STEP_STARVATION, never},                                                      \
     {                                                                                              \
         &(machine), STEP_OVERTAKINGS, never                                                        \
+    }
+
+/* The algorithms on registers of 2002; NAIVE bears no stopped process. */
+#define REGISTERS(machine, stopped_one_hurts)                                                      \
+    {&(machine), STEP_EXCLUSION, never}, {&(machine), STEP_C1, never},                             \
+        {&(machine), STEP_STARVATION, never}, {&(machine), STEP_PROGRESS, stopped_one_hurts},      \
+        {&(machine), STEP_LOCKOUT, stopped_one_hurts}, {&(machine), STEP_DEADLOCK, if_two},        \
+        {&(machine), STEP_FIFO, if_two},                                                           \
+    {                                                                                              \
+        &(machine), STEP_OVERTAKINGS, if_three                                                     \
     }
 
 static const struct row rows[] = {
@@ -79,7 +95,28 @@ static const struct row rows[] = {
     QUEUELIKE(papers_colored_1979),
     QUEUELIKE(papers_printed_corrected),
     {&papers_colored_printed, STEP_EXCLUSION, if_k_below_n},
+    REGISTERS(papers_naive, if_two_and_two),
+    REGISTERS(papers_excl, never),
+    REGISTERS(papers_gtex, never),
 };
+
+static bool is_on_registers(const struct step_machine *machine)
+{
+    return machine == &papers_naive || machine == &papers_excl || machine == &papers_gtex;
+}
+
+/* Sizes with too many states, or too many for the quick test. */
+static bool is_left_out(const struct step_machine *machine, unsigned n, unsigned k)
+{
+    if (machine == &papers_colored_printed) {
+        return n > 4; /* behind its first violation it grows into millions of states */
+    }
+    if (!is_on_registers(machine) || n <= 3 || k + 1 >= n) {
+        return false;
+    }
+    bool tree = machine == &papers_gtex && k == 1;
+    return (n == 4 && !tree && most_n < 5) || (n == 5 && !tree) || n > 5;
+}
 
 /* Explore a machine at a size; false if it does not take that size. */
 static bool explore(const struct step_machine *machine, unsigned n, unsigned k, unsigned robustness,
@@ -103,7 +140,8 @@ static void check_rows_at(const struct step_machine *machine, unsigned n, unsign
     struct check_graph graph;
     struct check_report report;
     if (!explore(machine, n, k, 0, &system, &graph)) {
-        EXPECT(k >= n && (machine == &papers_colored_1979 || machine == &papers_colored_tight));
+        EXPECT(k >= n && (machine == &papers_colored_1979 || machine == &papers_colored_tight ||
+                          is_on_registers(machine)));
         return;
     }
     EXPECT_EQ(check_decide(&graph, &report), 0);
@@ -149,8 +187,7 @@ static void every_row_of_every_table_is_so(void)
     for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
         for (unsigned n = 1; n <= most_n; n++) {
             for (unsigned k = 1; k <= MOST_K; k++) {
-                /* behind its first violation the printed version grows into millions of states */
-                if (*m != &papers_colored_printed || n <= 4) {
+                if (!is_left_out(*m, n, k)) {
                     check_rows_at(*m, n, k);
                 }
             }
@@ -158,6 +195,10 @@ static void every_row_of_every_table_is_so(void)
     }
     for (unsigned n = 2; n <= 4; n++) {
         check_rows_at(&papers_printed_corrected, n, 2);
+    }
+    if (most_n >= 5) {
+        check_rows_at(&papers_naive, 5, 4);
+        check_rows_at(&papers_excl, 5, 4);
     }
 }
 
@@ -213,6 +254,8 @@ static void the_known_violations_have_the_known_shortest_traces(void)
     expect_trace(&papers_semaphore, 2, 1, STEP_FIFO, "1211", "");
     expect_trace(&papers_bank, 3, 2, STEP_DEADLOCK, "12", "2");
     expect_trace(&papers_bank, 2, 2, STEP_LOCKOUT, "12", "2");
+    expect_trace(&papers_naive, 3, 2, STEP_LOCKOUT, "112", "111");
+    expect_trace(papers_find("gtex-printed"), 3, 1, STEP_EXCLUSION, "111112222332", "");
 }
 
 /* C2 of the bank: no failure is needed to be free of deadlock, one suffices to bring it about. */
@@ -313,6 +356,277 @@ static void the_schedules_of_the_lower_bound_lead_to_different_values(void)
     EXPECT_EQ(check_lower_bound(3, 2), 0);
 }
 
+static void the_register_algorithms_have_the_known_counts(void)
+{
+    expect_counts(&papers_naive, 3, 1, 3625, 129);
+    expect_counts(&papers_naive, 4, 3, 15320, 64);
+    expect_counts(&papers_excl, 3, 1, 6500, 213);
+    expect_counts(&papers_excl, 4, 3, 50356, 64);
+    expect_counts(&papers_gtex, 3, 1, 6500, 213);
+    expect_counts(&papers_gtex, 4, 1, 17776, 672);
+}
+
+/* Turn registers that begin with any value: `first_turns` is a number of n digits to base n. */
+static unsigned first_turns;
+static const struct step_machine *original;
+
+static void init_with_turns(const struct step_system *system, uint64_t *words)
+{
+    unsigned rest = first_turns;
+    original->init(system, words);
+    for (unsigned w = system->n; w < system->shared_words; w++) {
+        words[w] = rest % system->n;
+        rest /= system->n;
+    }
+}
+
+static void what_turn_is_at_first_changes_nothing(void)
+{
+    static const struct {
+        const struct step_machine *machine;
+        unsigned n, k, vectors; /* n to the power of n-k */
+    } cases[] = {{&papers_naive, 2, 1, 2}, {&papers_naive, 3, 1, 9}, {&papers_naive, 3, 2, 3},
+                 {&papers_excl, 2, 1, 2},  {&papers_excl, 3, 1, 9},  {&papers_excl, 3, 2, 3},
+                 {&papers_gtex, 3, 1, 9},  {&papers_gtex, 4, 1, 64}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        original = cases[c].machine;
+        struct step_machine other = *original;
+        other.init = init_with_turns;
+        for (first_turns = 0; first_turns < cases[c].vectors; first_turns++) {
+            EXPECT(equal_at(original, &other, cases[c].n, cases[c].k));
+        }
+    }
+}
+
+/* The steps of its own that each of the first `come` processes needs to enter, if nobody else ever
+   comes: the same for all schedules, or the test fails. */
+static void expect_steps_to_enter(const struct step_machine *machine, unsigned n, unsigned k,
+                                  unsigned come, unsigned expected)
+{
+    struct step_system system;
+    struct check_graph graph;
+    EXPECT(explore(machine, n, k, 0, &system, &graph));
+    uint32_t count = 1;
+    uint32_t *queue = calloc(check_states(&graph), sizeof *queue);
+    uint8_t *steps = calloc(check_states(&graph), n); /* of each since it left R */
+    bool *seen = calloc(check_states(&graph), sizeof *seen);
+    EXPECT(queue != NULL && steps != NULL && seen != NULL);
+    seen[0] = true;
+    for (uint32_t at = 0; at < count; at++) {
+        for (unsigned i = 0; i < come; i++) {
+            uint32_t to = check_edge(&graph, queue[at], i);
+            uint8_t now[CHECK_MAX_PROCESSES];
+            memcpy(now, steps + (size_t)queue[at] * n, n);
+            now[i]++;
+            EXPECT(check_region(&graph, to, i) != STEP_CRITICAL || now[i] == expected);
+            now[i] = check_region(&graph, to, i) == STEP_TRYING ? now[i] : 0;
+            if (!seen[to]) {
+                seen[to] = true;
+                memcpy(steps + (size_t)to * n, now, n);
+                queue[count++] = to;
+            }
+            EXPECT(memcmp(steps + (size_t)to * n, now, n) == 0);
+        }
+    }
+    EXPECT(count > expected);
+    free(queue);
+    free(steps);
+    free(seen);
+    check_graph_free(&graph);
+}
+
+static void as_few_as_there_are_seats_do_not_wait(void)
+{
+    for (unsigned n = 2; n <= 4; n++) {
+        for (unsigned k = 1; k < n; k++) {
+            if (!is_left_out(&papers_excl, n, k)) {
+                expect_steps_to_enter(&papers_naive, n, k, 1, (n - k) * (n + 2));
+                expect_steps_to_enter(&papers_excl, n, k, k, (n - k) * (n + 2));
+                expect_steps_to_enter(&papers_gtex, n, k, k, (n - k) * (n + 2));
+            }
+        }
+    }
+    expect_steps_to_enter(&papers_gtex, 4, 1, 1, (2 + 2) + (4 + 2));
+    if (most_n >= 5) { /* process 1 is in a group of three at a leaf, and of five at the root */
+        expect_steps_to_enter(&papers_gtex, 5, 1, 1, 2 * (3 + 2) + (5 + 2));
+    }
+}
+
+/* A machine of which only some processes ever come: the others rest in R, and are not explored. */
+static struct step_system whole;
+static const char *who_comes; /* their numbers, a digit each */
+
+static int prepare_some(struct step_system *system, char why[STEP_WHY_BYTES])
+{
+    (void)why;
+    system->shared_words = whole.shared_words;
+    system->private_bytes = whole.private_bytes;
+    system->claims = whole.claims;
+    return 0;
+}
+
+static void init_some(const struct step_system *system, uint64_t *words)
+{
+    (void)system;
+    whole.machine->init(&whole, words);
+}
+
+static void step_some(const struct step_system *system, struct step_memory *memory, void *state,
+                      unsigned process)
+{
+    (void)system;
+    whole.machine->step(&whole, memory, state, (unsigned)(who_comes[process] - '1'));
+}
+
+static void expect_claims_if_some_come(const struct step_machine *machine, unsigned n, unsigned k,
+                                       const char *some, uint32_t states)
+{
+    struct step_machine part = *machine;
+    struct step_system system;
+    struct check_graph graph;
+    struct check_report report;
+    char why[STEP_WHY_BYTES];
+    part.prepare = prepare_some;
+    part.init = init_some;
+    part.step = step_some;
+    who_comes = some;
+    EXPECT_EQ(step_system_init(&whole, machine, n, k, 0, why), 0);
+    EXPECT(explore(&part, (unsigned)strlen(some), k, 0, &system, &graph));
+    EXPECT_EQ(check_states(&graph), states);
+    EXPECT_EQ(check_decide(&graph, &report), 0);
+    EXPECT(check_claims_hold(&system, &report));
+    EXPECT(report.results[STEP_EXCLUSION].tested > 0 && report.results[STEP_LOCKOUT].tested > 0);
+    check_report_free(&report);
+    check_graph_free(&graph);
+}
+
+/* Trees that are too large for all of their processes. */
+static void a_tournament_keeps_its_promises_if_only_some_come(void)
+{
+    expect_claims_if_some_come(&papers_gtex, 6, 2, "123", 89835); /* two leaves of three */
+    expect_claims_if_some_come(&papers_gtex, 8, 1, "135", 19088); /* four leaves of two */
+    expect_claims_if_some_come(&papers_gtex, 8, 1, "1235", 174726);
+    if (most_n >= 5) {
+        expect_claims_if_some_come(&papers_gtex, 6, 2, "124", 427178);
+        expect_claims_if_some_come(&papers_gtex, 6, 2, "1234", 7138753);
+        expect_claims_if_some_come(&papers_gtex, 7, 1, "123", 345582); /* leaves of 4 and 3 */
+        expect_claims_if_some_come(&papers_gtex, 7, 1, "125", 166662);
+    }
+}
+
+enum { NOT_BOUNDED = 50 };
+
+/* Let i alone step until it is in C (CHECK_NO_STATE) or goes around in circles; of a circle the
+   lowest state. */
+static uint32_t settle(const struct check_graph *graph, uint32_t state, unsigned i)
+{
+    for (unsigned step = 0; step < 100; step++) {
+        if (check_region(graph, state, i) == STEP_CRITICAL) {
+            return CHECK_NO_STATE;
+        }
+        state = check_edge(graph, state, i);
+    }
+    uint32_t lowest = state;
+    for (uint32_t at = check_edge(graph, state, i); at != state; at = check_edge(graph, at, i)) {
+        lowest = at < lowest ? at : lowest;
+    }
+    return lowest;
+}
+
+/* Pairs of a state and a set of processes, with the most entries that lead there. */
+struct pairs {
+    int16_t *most; /* -1: not reached */
+    size_t *stack;
+    size_t count, capacity;
+    int highest;
+};
+
+static void reach(struct pairs *pairs, size_t pair, int entries)
+{
+    pairs->highest = entries > pairs->highest ? entries : pairs->highest;
+    if (entries <= pairs->most[pair]) {
+        return;
+    }
+    if (pairs->count == pairs->capacity) {
+        pairs->capacity = 2 * pairs->capacity + 1024;
+        pairs->stack = realloc(pairs->stack, pairs->capacity * sizeof *pairs->stack);
+        EXPECT(pairs->stack != NULL);
+    }
+    pairs->most[pair] = (int16_t)entries;
+    pairs->stack[pairs->count++] = pair;
+}
+
+/*
+ * How often others enter while i tries, if i takes as many steps as it can make use of after every
+ * step of another: at most so often, or NOT_BOUNDED. With `late` only those count who have been in
+ * R since i began to wait.
+ */
+static int entries_while_prompt(const struct check_graph *graph, unsigned i, bool late)
+{
+    unsigned n = graph->system->n;
+    size_t all = (size_t)check_states(graph) << n;
+    struct pairs pairs = {.most = malloc(all * sizeof *pairs.most)};
+    EXPECT(pairs.most != NULL);
+    memset(pairs.most, 0xff, all * sizeof *pairs.most);
+    for (uint32_t s = 0; s < check_states(graph); s++) {
+        if (check_region(graph, s, i) == STEP_REMAINDER) {
+            uint32_t to = settle(graph, check_edge(graph, s, i), i);
+            if (to != CHECK_NO_STATE) {
+                reach(&pairs, (size_t)to << n | check_in_region(graph, to, STEP_REMAINDER), 0);
+            }
+        }
+    }
+    while (pairs.count > 0 && pairs.highest < NOT_BOUNDED) {
+        size_t pair = pairs.stack[--pairs.count];
+        uint32_t from = (uint32_t)(pair >> n);
+        for (unsigned j = 0; j < n; j++) {
+            unsigned fresh = (unsigned)pair & ((1U << n) - 1);
+            uint32_t to = j == i ? from : check_edge(graph, from, j);
+            bool enters = check_region(graph, from, j) != STEP_CRITICAL &&
+                          check_region(graph, to, j) == STEP_CRITICAL;
+            bool counts = enters && (!late || fresh >> j & 1);
+            fresh =
+                (enters ? fresh & ~(1U << j) : fresh) | check_in_region(graph, to, STEP_REMAINDER);
+            int entries = pairs.most[pair] + counts;
+            pairs.highest = entries > pairs.highest ? entries : pairs.highest;
+            to = settle(graph, to, i);
+            if (to != CHECK_NO_STATE) {
+                reach(&pairs, (size_t)to << n | fresh, entries);
+            }
+        }
+    }
+    free(pairs.most);
+    free(pairs.stack);
+    return pairs.highest;
+}
+
+static void expect_prompt(const struct step_machine *machine, unsigned n, unsigned k, int entries,
+                          int late)
+{
+    struct step_system system;
+    struct check_graph graph;
+    EXPECT(explore(machine, n, k, 0, &system, &graph));
+    for (unsigned i = 0; i < n; i++) {
+        EXPECT_EQ(entries_while_prompt(&graph, i, false), entries);
+        EXPECT_EQ(entries_while_prompt(&graph, i, true), late);
+    }
+    check_graph_free(&graph);
+}
+
+static void who_looks_again_at_once_is_not_overtaken_but_in_a_tournament(void)
+{
+    for (unsigned n = 2; n <= 4; n++) {
+        for (unsigned k = 1; k < n; k++) {
+            if (!is_left_out(&papers_excl, n, k)) {
+                expect_prompt(&papers_naive, n, k, (int)n - 1, 0);
+                expect_prompt(&papers_excl, n, k, (int)n - 1, 0);
+            }
+        }
+    }
+    expect_prompt(&papers_gtex, 3, 1, 2, 0);
+    expect_prompt(&papers_gtex, 4, 1, NOT_BOUNDED, NOT_BOUNDED);
+}
+
 int main(int argc, char **argv)
 {
     most_n = argc > 1 ? (unsigned)atoi(argv[1]) : most_n;
@@ -323,5 +637,10 @@ int main(int argc, char **argv)
     RUN(the_four_algorithms_of_1989_are_pairwise_equivalent);
     RUN(different_algorithms_are_told_apart);
     RUN(the_schedules_of_the_lower_bound_lead_to_different_values);
+    RUN(the_register_algorithms_have_the_known_counts);
+    RUN(what_turn_is_at_first_changes_nothing);
+    RUN(as_few_as_there_are_seats_do_not_wait);
+    RUN(a_tournament_keeps_its_promises_if_only_some_come);
+    RUN(who_looks_again_at_once_is_not_overtaken_but_in_a_tournament);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "papers/basic_ticket.h"
 #include "papers/colored_machine.h"
 #include "papers/colored_printed.h"
+#include "papers/levels.h"
 #include "papers/papers.h"
 #include "tickets/numbered.h"
 
@@ -141,5 +142,20 @@ const struct step_machine *const papers_mutants[] = {
     &validate_nothing,
     &valid_too_far,
     &papers_mutant_queue_barging,
+    &papers_mutant_naive_bound_more,
+    &papers_mutant_naive_one_fewer,
+    &papers_mutant_excl_no_turn,
+    &papers_mutant_excl_turn_first,
+    &papers_mutant_excl_above,
+    &papers_mutant_excl_stay,
+    &papers_mutant_excl_count_on,
+    &papers_mutant_excl_bound_more,
+    &papers_mutant_excl_bound_less,
+    &papers_mutant_excl_one_fewer,
+    &papers_mutant_gtex_printed,
+    &papers_mutant_gtex_all_count,
+    &papers_mutant_gtex_same,
+    &papers_mutant_gtex_bound_more,
+    &papers_mutant_gtex_one_fewer,
     NULL,
 };

@@ -14,6 +14,9 @@ const struct step_machine *const papers_all[] = {
     &papers_colored_tight,
     &papers_colored_printed,
     &papers_colored_1979,
+    &papers_naive,
+    &papers_excl,
+    &papers_gtex,
     NULL,
 };
 

@@ -19,6 +19,9 @@ extern const struct step_machine papers_colored;
 extern const struct step_machine papers_colored_printed;
 extern const struct step_machine papers_colored_tight;
 extern const struct step_machine papers_colored_1979;
+extern const struct step_machine papers_naive;
+extern const struct step_machine papers_excl;
+extern const struct step_machine papers_gtex;
 
 /* All of the above, in the order in which `usher-lab list` shows them; NULL ends the list. */
 extern const struct step_machine *const papers_all[];

@@ -24,7 +24,7 @@
 
 enum {
     STEP_MAX_PROCESSES = 64,      /* of a run on real threads or processes */
-    STEP_MAX_SHARED_WORDS = 64,   /* shared words of a system */
+    STEP_MAX_SHARED_WORDS = 128,  /* shared words of a system: two for each process of a run */
     STEP_MAX_PRIVATE_BYTES = 448, /* private state of one process */
     STEP_MAX_CONSTANT_BYTES = 64, /* what a machine derives from n and k */
     STEP_WHY_BYTES = 160          /* a sentence that says why sizes are refused */

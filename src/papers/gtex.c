@@ -1,0 +1,234 @@
+/*
+ * (n,k)-GTEX, the group tournament (Omori, Obokata, Motegi, Igarashi, 2002, section 5): the
+ * processes sit at the leaves of a binary tree, k+1 to 2k+2 at each. At a leaf the levels of EXCL
+ * leave k winners; at an inner node the winners of its two sons, 2k at most, climb k levels more;
+ * the k winners at the root are in C.
+ *
+ *     property                 promised   decided for all k < n <= 4, k <= 3, and n = 5, k = 1
+ *     at most k in C           yes        holds
+ *     progress, k-1 stopped    yes        holds
+ *     lockout avoidance        yes        holds, with any k-1 stopped
+ *     starvation               yes        holds
+ *     avoidance of k-deadlock  no         violated: a seat is nobody's while who could take it
+ *                                         does not move
+ *     FIFO enabling            no         violated
+ *     overtakings              no         n = 2: at most 1; from n = 3 on without bound; with a tree
+ *                                         also of one who looks again after every step of another
+ *     any turn at first        yes        n <= 3; n = 4, k = 1
+ *     steps to enter, if at    each competition: its group's processes and 2
+ *     most k come              holds for n <= 4
+ *     shared values            product of |G_x| over turn(x,q), and of the levels of each i
+ *                                         holds
+ *
+ * The paper prints the code for n = 2k 2^t and leaves other n to the reader. Here a leaf of g
+ * processes has competitions 1..g-k with bound g-q-1, which is (g,k)-EXCL; the inner nodes are as
+ * printed. With n = 2k 2^t it is the printed code. The printed code at leaves of more than 2k
+ * processes is `gtex-printed`: at n = 3, k = 1 two are in after 12 steps.
+ *
+ * Below n = 2k+2 there is one leaf and no tree; then it is EXCL, state by state.
+ */
+#include "papers/levels.h"
+#include "papers/papers.h"
+
+#include <stdio.h>
+
+/* A level (p,q) is p << Q_BITS | q: a higher p, then a higher q, is further. (0,0) is 0. */
+enum { Q_BITS = 8 };
+
+/* A node x of the tournament tree: its depth |x|, x read as a number, and G_x. */
+struct node {
+    unsigned depth, path;
+    unsigned first, past;
+};
+
+/* bl(n,k): the largest b with (k+1) 2^b <= n. */
+static unsigned depth_of_leaves(const struct step_system *system)
+{
+    unsigned depth = 0;
+    while (system->n >> (depth + 1) >= system->k + 1) {
+        depth++;
+    }
+    return depth;
+}
+
+/* The son of a node: 0 is the lower half of its processes, rounded up, 1 the upper half. */
+static struct node son_of(struct node node, unsigned son)
+{
+    unsigned middle = node.first + (node.past - node.first + 1) / 2;
+    return (struct node){.depth = node.depth + 1,
+                         .path = 2 * node.path + son,
+                         .first = son == 0 ? node.first : middle,
+                         .past = son == 0 ? middle : node.past};
+}
+
+/* g(i,t): the node of depth t whose processes i is among. */
+static struct node node_of(const struct step_system *system, unsigned process, unsigned depth)
+{
+    struct node node = {.past = system->n};
+    while (node.depth < depth) {
+        struct node lower = son_of(node, 0);
+        node = process < lower.past ? lower : son_of(node, 1);
+    }
+    return node;
+}
+
+/* How many competitions a node has: g-k at a leaf of g processes, k above. */
+static unsigned competitions_at(const struct step_system *system, const struct node *node)
+{
+    bool leaf = node->depth == depth_of_leaves(system) && !LEVELS_HAS(system, LEVELS_PRINTED);
+    return leaf ? node->past - node->first - system->k : system->k;
+}
+
+/*
+ * The word of turn(x,1). First the leaves from left to right, each with as many words as it has
+ * competitions, then the inner nodes from the root down. As printed every node has k.
+ */
+static unsigned turn_of(const struct step_system *system, const struct node *node)
+{
+    unsigned leaves = 1U << depth_of_leaves(system);
+    unsigned from_root = (1U << node->depth) - 1 + node->path;
+    if (LEVELS_HAS(system, LEVELS_PRINTED)) {
+        return system->n + system->k * from_root;
+    }
+    if (node->depth == depth_of_leaves(system)) {
+        return system->n + node->first - system->k * node->path;
+    }
+    return 2 * system->n - system->k * leaves + system->k * from_root;
+}
+
+static bool find(const struct step_system *system, unsigned process, unsigned number,
+                 struct levels_competition *competition)
+{
+    unsigned depth = depth_of_leaves(system);
+    struct node node = node_of(system, process, depth);
+    unsigned at_leaf = competitions_at(system, &node);
+    unsigned total = at_leaf + depth * system->k - LEVELS_HAS(system, LEVELS_ONE_FEWER);
+    unsigned entrants = node.past - node.first; /* at most so many take part in the first one */
+    unsigned p = 0;
+    if (number >= total) {
+        return false;
+    }
+    if (number >= at_leaf) {
+        p = 1 + (number - at_leaf) / system->k;
+        number = (number - at_leaf) % system->k;
+        node = node_of(system, process, depth - p);
+    }
+    if (p > 0 || LEVELS_HAS(system, LEVELS_PRINTED)) {
+        entrants = 2 * system->k; /* k from each son */
+    }
+    bool all = LEVELS_HAS(system, LEVELS_ALL_COUNT);
+    *competition = (struct levels_competition){
+        .first = all ? 0 : node.first,
+        .past = all ? system->n : node.past,
+        .turn = turn_of(system, &node) + number,
+        .level = (LEVELS_HAS(system, LEVELS_SAME) ? 0 : p << Q_BITS) | (number + 1),
+        .bound = (int)(entrants - number) - 2 + LEVELS_HAS(system, LEVELS_BOUND_MORE)};
+    return true;
+}
+
+static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
+{
+    if (levels_prepare(system, system->n - system->k, why) != 0) {
+        return -1;
+    }
+    return LEVELS_HAS(system, LEVELS_PRINTED)
+               ? levels_prepare(system, system->k * ((2U << depth_of_leaves(system)) - 1), why)
+               : 0;
+}
+
+/* turn(x,q) begins with a process of G_x: the first of them. */
+static void init(const struct step_system *system, uint64_t *words)
+{
+    levels_init(system, words);
+    for (unsigned i = 0; i < system->n; i++) {
+        for (unsigned depth = 0; depth <= depth_of_leaves(system); depth++) {
+            struct node node = node_of(system, i, depth);
+            for (unsigned q = 0; i == node.first && q < competitions_at(system, &node); q++) {
+                words[turn_of(system, &node) + q] = i;
+            }
+        }
+    }
+}
+
+static void step(const struct step_system *system, struct step_memory *memory, void *state,
+                 unsigned process)
+{
+    levels_step(system, memory, state, process, find);
+}
+
+/* The node whose turn registers a word is among, and q. */
+static struct node node_with(const struct step_system *system, unsigned word, unsigned *q)
+{
+    for (unsigned i = 0; i < system->n; i++) {
+        for (unsigned depth = 0; depth <= depth_of_leaves(system); depth++) {
+            struct node node = node_of(system, i, depth);
+            unsigned turn = turn_of(system, &node);
+            if (word >= turn && word < turn + competitions_at(system, &node)) {
+                *q = word - turn + 1;
+                return node;
+            }
+        }
+    }
+    *q = 0;
+    return (struct node){0};
+}
+
+static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
+                      size_t size)
+{
+    char name[16] = "top";
+    unsigned q;
+    if (word < system->n) {
+        return snprintf(out, size, "level(%u)=(%u,%u)", word + 1, (unsigned)(value >> Q_BITS),
+                        (unsigned)(value & ((1U << Q_BITS) - 1)));
+    }
+    struct node node = node_with(system, word, &q);
+    for (unsigned d = 0; d < node.depth; d++) {
+        (void)snprintf(name + d, sizeof name - d, "%u", node.path >> (node.depth - 1 - d) & 1);
+    }
+    return snprintf(out, size, "turn(%s,%u)=%u", name, q, (unsigned)value + 1);
+}
+
+/* turn(x,q) is one of G_x, level(i) one of i's competitions or (0,0). */
+static double bound(const struct step_system *system)
+{
+    double values = 1;
+    for (unsigned i = 0; i < system->n; i++) {
+        double levels = 1;
+        for (unsigned depth = 0; depth <= depth_of_leaves(system); depth++) {
+            struct node node = node_of(system, i, depth);
+            unsigned competitions = competitions_at(system, &node);
+            levels += competitions;
+            for (unsigned q = 0; i == node.first && q < competitions; q++) {
+                values *= node.past - node.first;
+            }
+        }
+        values *= levels;
+    }
+    return values;
+}
+
+#define GTEX(name_, title_, variant_)                                                              \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .variant = (variant_), .prepare = prepare,             \
+        .init = init, .step = step, .region = levels_region, .print_word = print_word,             \
+        .bound = bound                                                                             \
+    }
+
+const struct step_machine papers_gtex =
+    GTEX("gtex", "(n,k)-GTEX, group tournament (2002, section 5)", 0);
+
+const struct step_machine papers_mutant_gtex_printed =
+    GTEX("gtex-printed", "(n,k)-GTEX, the code printed for n = 2k 2^t at any n", LEVELS_PRINTED);
+
+const struct step_machine papers_mutant_gtex_all_count = GTEX(
+    "mutant-gtex-all-count", "(n,k)-GTEX, who is not of the group counts too", LEVELS_ALL_COUNT);
+
+const struct step_machine papers_mutant_gtex_same =
+    GTEX("mutant-gtex-same", "(n,k)-GTEX, levels of all nodes are alike", LEVELS_SAME);
+
+const struct step_machine papers_mutant_gtex_bound_more =
+    GTEX("mutant-gtex-bound-more", "(n,k)-GTEX, bounds one higher", LEVELS_BOUND_MORE);
+
+const struct step_machine papers_mutant_gtex_one_fewer =
+    GTEX("mutant-gtex-one-fewer", "(n,k)-GTEX without the last competition", LEVELS_ONE_FEWER);
