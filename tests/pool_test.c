@@ -111,6 +111,7 @@ static const struct row quick_rows[] = {
     {"counted", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
     {"count-v-still", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
     {"count-tag", {1, 1, {.cycles = 4, .grows = 2, .tag_bits = 2}}},
+    {"resize-limit", {1, 1, {.cycles = 1, .shrinks = 2}}},
     {"seat-free", {3, 2, {.cycles = 1, .queue = 3}}},
     {"grant-valid", {2, 1, {.cycles = 1}}},
     {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},

@@ -71,6 +71,7 @@ enum core_guard {
     CORE_GUARD_COUNTED,          /* a resize that K names is not counted again */
     CORE_GUARD_COUNT_V_STILL,    /* V still v, before a resize is counted */
     CORE_GUARD_COUNT_TAG,        /* no resize starts with a tag that K still names */
+    CORE_GUARD_RESIZE_LIMIT,     /* nobody shrinks an empty pool, or grows one that is full */
     CORE_GUARD_SEAT_FREE,        /* only a free seat is claimed */
     CORE_GUARD_GRANT_VALID,      /* I's author is granted only a ticket that is valid */
     CORE_GUARD_ISSUED,           /* only a ticket that has been issued is delivered */
@@ -148,7 +149,7 @@ struct core_publish {
     uint64_t r; /* the row as it is, LEAVING, GROWING or SHRINKING */
 
     CORE_AT
-    uint64_t v, word;
+    uint64_t v, word, k;
     bool ok, ours;
     struct core_finish_release release;
 };

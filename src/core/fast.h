@@ -100,6 +100,17 @@ static inline enum core_progress core_claim(struct core *c, struct core_claim *f
     CORE_END(f);
 }
 
+/* How many seats there are after a row, r, has resized: never fewer than none, nor more than there
+   is room for. */
+static inline uint32_t core__resized(const struct core *c, uint32_t seats, uint64_t r)
+{
+    bool any = CORE_DROPS(c, CORE_GUARD_RESIZE_LIMIT);
+    if (core_row_state(r) == CORE_GROWING) {
+        return seats < c->seats || any ? seats + 1 : seats;
+    }
+    return seats > 0 || any ? (seats - 1) & 0xffff : 0;
+}
+
 /* V after a row, r, has left or resized. A seat that is owed is not given on; growing first cancels
    what is owed. */
 static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t row, uint64_t r)

@@ -120,9 +120,8 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
                     CORE_RETURN(f);
                 }
             }
-            f->word = core_k(core_row_state(f->r) == CORE_GROWING ? core_k_seats(f->e) + 1
-                                                                  : core_k_seats(f->e) - 1,
-                             core_v_row(f->v), core_v_tag(f->v));
+            f->word = core_k(core__resized(c, core_k_seats(f->e), f->r), core_v_row(f->v),
+                             core_v_tag(f->v));
             CORE_CAS(c, f, f->ok, CORE_AT_K(c), f->e,
                      f->word); /* if it fails, another has done it */
         }
@@ -205,6 +204,16 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
             }
         }
         f->word = core__next_v(c, f->v, f->row, f->r);
+        if (core_row_state(f->r) != CORE_LEAVING) {
+            /* As long as V is still v, K is as it is: another resizer may have been there first. */
+            CORE_READ(c, f, f->k, CORE_AT_K(c));
+            if (core__resized(c, core_k_seats(f->k), f->r) == core_k_seats(f->k) &&
+                !CORE_DROPS(c, CORE_GUARD_RESIZE_LIMIT)) {
+                f->word = core_v(core_v_valid(f->v), core_v_owed(f->v), f->row,
+                                 (uint32_t)core_row_cycle(f->r) & CORE_V_TAGS(c));
+            }
+            CORE_FORGET(f->k);
+        }
         CORE_CAS(c, f, f->ok, CORE_AT_V(c), f->v, f->word);
         if (f->ok) {
             memset(&f->release, 0, sizeof f->release);

@@ -56,6 +56,7 @@ DROPPED(count_v_still, "count-v-still", "V still v, before a resize is counted",
         CORE_GUARD_COUNT_V_STILL);
 DROPPED(count_tag, "count-tag", "no resize starts with a tag that K still names",
         CORE_GUARD_COUNT_TAG);
+DROPPED(resize_limit, "resize-limit", "nobody shrinks an empty pool", CORE_GUARD_RESIZE_LIMIT);
 DROPPED(seat_free, "seat-free", "only a free seat is claimed", CORE_GUARD_SEAT_FREE);
 DROPPED(grant_valid, "grant-valid", "only a valid ticket is granted", CORE_GUARD_GRANT_VALID);
 DROPPED(issued, "issued", "only an issued ticket is delivered", CORE_GUARD_ISSUED);
@@ -65,19 +66,15 @@ DROPPED(slide_next, "slide-next", "and only with another such", CORE_GUARD_SLIDE
 DROPPED(again_v, "again-v", "V is what the guest published last", CORE_GUARD_AGAIN_V);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &seat_free,     &grant_valid,    &issued,
-    &slide_place,   &slide_next,     &again_v,
-    &enter_valid,   &own_ticket,     &leave_deliver,
-    &absorb,        &stale_place,    &stale_still,
-    &take_i_still,  &take_tag,       &entering_i_still,
-    &v_still,       &author_v_still, &author_tag,
-    &line_tag,      &served,         &skipped,
-    &lap,           &reap_finish,    &seat_cycle,
-    &fresh_tag,     &finish_i,       &finish_v,
-    &adopt_hole,    &adopt_valid,    &slide_live,
-    &owed,          &leaving_still,  &named,
-    &skip_decided,  &reap_cycle,     &hole_granted,
-    &decided_still, &same_author,    &room,
-    &counted,       &count_v_still,  &count_tag,
-    NULL,
+    &resize_limit,  &seat_free,      &grant_valid,  &issued,
+    &slide_place,   &slide_next,     &again_v,      &enter_valid,
+    &own_ticket,    &leave_deliver,  &absorb,       &stale_place,
+    &stale_still,   &take_i_still,   &take_tag,     &entering_i_still,
+    &v_still,       &author_v_still, &author_tag,   &line_tag,
+    &served,        &skipped,        &lap,          &reap_finish,
+    &seat_cycle,    &fresh_tag,      &finish_i,     &finish_v,
+    &adopt_hole,    &adopt_valid,    &slide_live,   &owed,
+    &leaving_still, &named,          &skip_decided, &reap_cycle,
+    &hole_granted,  &decided_still,  &same_author,  &room,
+    &counted,       &count_v_still,  &count_tag,    NULL,
 };
