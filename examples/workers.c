@@ -1,7 +1,7 @@
 /*
  * Pre-forked workers around one resource: eight processes, of which at most two at a time talk to
- * the database. Each opens the pool for itself, after the fork. Workers that crash take nothing with
- * them: here every third kills itself with its seat held, and the others go on.
+ * the database. Each opens the pool for itself, after the fork. Workers that crash take nothing
+ * with them: here every third kills itself with its seat held, and the others go on.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -125,10 +125,10 @@ USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);
 
 /*
  * Make the process `pid`, which must be alive and in our pid namespace, the holder of a seat of
- * ours: it is held until that process ends, even if we end before, or until usher_release_for. After
- * that usher_release of it fails with -EPERM. -ESRCH: no such process. -ENOSYS: this kernel could not
- * prove its death. From another pid namespace it cannot be told whether it lives, so that there the
- * seat is held until somebody of ours looks.
+ * ours: it is held until that process ends, even if we end before, or until usher_release_for.
+ * After that usher_release of it fails with -EPERM. -ESRCH: no such process. -ENOSYS: this kernel
+ * could not prove its death. From another pid namespace it cannot be told whether it lives, so
+ * that there the seat is held until somebody of ours looks.
  */
 USHER_API int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid);
 
@@ -187,8 +187,8 @@ USHER_API int usher_history(struct usher_pool *pool, struct usher_past *past, si
 
 /*
  * Verify every relation that always holds in a pool, and say in a sentence each that does not:
- * `say` is called with it. Returns how many; it changes nothing. In a pool that is in use a relation
- * may seem broken for a moment: what is still so a second later is so.
+ * `say` is called with it. Returns how many; it changes nothing. In a pool that is in use a
+ * relation may seem broken for a moment: what is still so a second later is so.
  */
 USHER_API int usher_verify(struct usher_pool *pool,
                            void (*say)(void *context, const char *sentence), void *context);
@@ -207,8 +207,8 @@ USHER_API void usher_close(struct usher_pool *pool);
  * -EIDRM from then on, except for giving back; whoever opens the name gets a new pool.
  */
 USHER_API int usher_remove(const char *name);
-/* The same while it is in use: those who wait get -EIDRM, those who hold keep what they have, unseen
-   by whoever opens the name then. */
+/* The same while it is in use: those who wait get -EIDRM, those who hold keep what they have,
+   unseen by whoever opens the name then. */
 USHER_API int usher_discard(const char *name);
 
 /* What an error of this library means, in a sentence that says what to do. Never NULL. */
@@ -216,9 +216,9 @@ USHER_API const char *usher_strerror(int error);
 
 /*
  * The gate: k seats in eight bytes, in any memory that threads or processes share, for at most N
- * guests at a time. First in, first enabled, as above; but a guest that dies in line or inside costs
- * its seat (up to k-1 of them are survived), and there is no seat number. This is the Colored Ticket
- * Algorithm of Fischer, Lynch, Burns and Borodin (1989) in one word.
+ * guests at a time. First in, first enabled, as above; but a guest that dies in line or inside
+ * costs its seat (up to k-1 of them are survived), and there is no seat number. This is the
+ * Colored Ticket Algorithm of Fischer, Lynch, Burns and Borodin (1989) in one word.
  */
 struct usher_gate {
     uint64_t word;

@@ -1,7 +1,7 @@
 /*
  * One seat, two processes: a waiter that sleeps in line, and a holder that gives its seat back and
- * asks for it again at once. The sleeper takes long to wake and the holder needs no time at all, and
- * still it is the sleeper's turn: of 1,000 trials not one is overtaken.
+ * asks for it again at once. The sleeper takes long to wake and the holder needs no time at all,
+ * and still it is the sleeper's turn: of 1,000 trials not one is overtaken.
  *
  * usage: cli_overtake [TRIALS]
  */

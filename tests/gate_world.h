@@ -1,6 +1,7 @@
 /*
- * What the tests of the gate share: guests, threads or forked processes, that come and go, and check
- * at every entry that there are at most k inside and that they enter in the order of their tickets.
+ * What the tests of the gate share: guests, threads or forked processes, that come and go, and
+ * check at every entry that there are at most k inside and that they enter in the order of their
+ * tickets.
  */
 #ifndef USHER_GATE_WORLD_H
 #define USHER_GATE_WORLD_H

@@ -1,7 +1,8 @@
 /*
- * One seat, two processes, and it goes back and forth between them: whoever has it gives it back only
- * when the other wants it, so that each turn is a hand-over to one that waits. Against two processes
- * that only wake each other by a futex, a bare FIFO ticket semaphore, and SysV semaphores.
+ * One seat, two processes, and it goes back and forth between them: whoever has it gives it back
+ * only when the other wants it, so that each turn is a hand-over to one that waits. Against two
+ * processes that only wake each other by a futex, a bare FIFO ticket semaphore, and SysV
+ * semaphores.
  */
 #include "bench/bench.h"
 

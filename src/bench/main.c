@@ -1,4 +1,5 @@
-/* usher-bench: usage: usher-bench [uncontended|handover|death|idle|memory|job ..]. All without one. */
+/* usher-bench: usage: usher-bench [uncontended|handover|death|idle|memory|job ..]. All without
+   one. */
 #include "bench/bench.h"
 
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* The lines that say what may happen beside steps. */
-static const char *const limit_names[] = {"crashes",  "gives-up", "grows", "shrinks", "cycles",
-                                          "tag-bits", "line",     "fewer", "queue",   "stale",
-                                          "sleeper"};
+static const char *const limit_names[] = {"crashes", "gives-up", "grows",  "shrinks",
+                                          "cycles",  "tag-bits", "line",   "fewer",
+                                          "queue",   "stale",    "sleeper"};
 
 enum { LIMITS = sizeof limit_names / sizeof limit_names[0] };
 

@@ -84,14 +84,14 @@ struct cli_wait {
     int64_t began_ns;
     bool shown;       /* a line is on the terminal */
     bool interrupted; /* Ctrl-C has ended the wait, or the command */
-    bool had; /* a seat was had: only then is 0 from cli_get_seat one, since -E may be 0 */
+    bool had;         /* a seat was had: only then is 0 from cli_get_seat one, since -E may be 0 */
 };
 /* Open the pool, creating it if the options allow it. 0 or an exit code, after a message. */
 int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags);
 /* Get a seat. 0, or an exit code after a message; or 128 + signal. */
 int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat);
-/* Close the pool; return `status`, or end of Ctrl-C: a shell that runs a script ends the script only
-   if what it called has died of it. */
+/* Close the pool; return `status`, or end of Ctrl-C: a shell that runs a script ends the script
+   only if what it called has died of it. */
 int cli_close(struct cli_wait *wait, int status);
 /* The label of a seat, or NULL. */
 const char *cli_label(const struct cli_options *options, uint32_t seat, char *room, size_t size);

@@ -78,9 +78,9 @@ static pid_t original_of(pid_t shell)
                : 0;
 }
 
-/* The shell that called us. In seat=$(usher acquire ..) our parent may be a copy that the shell made
-   of itself for that, and that is gone as soon as we are: then it is the shell that reads what the
-   copy prints. Any other copy, as in ( .. ) &, is a shell of its own. */
+/* The shell that called us. In seat=$(usher acquire ..) our parent may be a copy that the shell
+   made of itself for that, and that is gone as soon as we are: then it is the shell that reads
+   what the copy prints. Any other copy, as in ( .. ) &, is a shell of its own. */
 static pid_t caller(void)
 {
     pid_t shell = getppid();

@@ -1,13 +1,14 @@
 /*
  * usher run POOL COMMAND: wait for a seat, run the command in it, give the seat back.
  *
- * Who holds is the command: the seat is made over to it (usher_assign) in the child, before exec, so
- * that there is no instant at which a killed wrapper would cost the command its seat. The command
- * also inherits the pool's descriptor, whose lock tells other pid namespaces that it lives.
+ * Who holds is the command: the seat is made over to it (usher_assign) in the child, before exec,
+ * so that there is no instant at which a killed wrapper would cost the command its seat. The
+ * command also inherits the pool's descriptor, whose lock tells other pid namespaces that it
+ * lives.
  *
- * The wrapper stays the parent, in the same process group, and is to be felt as little as possible:
- * what the terminal sends reaches the command by itself, what is sent to the wrapper alone is passed
- * on; when the command is stopped from the terminal, so is the wrapper.
+ * The wrapper stays the parent, in the same process group, and is to be felt as little as
+ * possible: what the terminal sends reaches the command by itself, what is sent to the wrapper
+ * alone is passed on; when the command is stopped from the terminal, so is the wrapper.
  */
 #include "cli/cli.h"
 

@@ -1,8 +1,8 @@
 /*
  * usage: usher top [POOL..]
  *
- * A live view of pools: the terminal, the keys, and leaving the terminal as it was. What is shown is
- * in top.h and its files.
+ * A live view of pools: the terminal, the keys, and leaving the terminal as it was. What is shown
+ * is in top.h and its files.
  */
 #include "cli/top.h"
 

@@ -63,8 +63,8 @@ static int help(const char *name)
 }
 
 /* Standard descriptors that are closed would become the pool's file, and what is meant for a
-   terminal would be written into it. In their place stands one that fails, and that the command does
-   not see. */
+   terminal would be written into it. In their place stands one that fails, and that the command
+   does not see. */
 static void fill_standard(void)
 {
     for (int fd = 0; fd <= 2; fd++) {

@@ -1,6 +1,6 @@
 /*
- * usher top inside. cmd_top.c has the terminal and the keys, top_pools.c what is known of the pools,
- * top_draw.c the screen, top_detail.c its part about one pool, top_text.c text that fits.
+ * usher top inside. cmd_top.c has the terminal and the keys, top_pools.c what is known of the
+ * pools, top_draw.c the screen, top_detail.c its part about one pool, top_text.c text that fits.
  */
 #ifndef USHER_CLI_TOP_H
 #define USHER_CLI_TOP_H
@@ -67,7 +67,8 @@ struct top {
 /* top_pools.c */
 /* Add a pool by name, unless it is there. NULL: no memory. */
 struct top_pool *top_add(struct top *top, const char *name);
-/* Look again: which pools there are, how each stands, who is in the picked one. False: no memory. */
+/* Look again: which pools there are, how each stands, who is in the picked one. False: no
+   memory. */
 bool top_look(struct top *top);
 /* Pick the pool so many places further, as far as there are any. */
 void top_pick(struct top *top, long by);
@@ -85,8 +86,8 @@ size_t top_detail_wants(const struct top *top);
 /* top_text.c */
 enum top_colour { TOP_PLAIN, TOP_GOOD, TOP_BUSY, TOP_BAD };
 enum top_style { TOP_NORMAL = 0, TOP_BOLD = 1, TOP_DIM = 2, TOP_REVERSE = 4, TOP_RIGHT = 8 };
-/* Write in the columns x to x + width - 1 of line y, filled up with blanks; what does not fit is cut
-   off and marked, what would not print is a '?'. How many columns the text takes. */
+/* Write in the columns x to x + width - 1 of line y, filled up with blanks; what does not fit is
+   cut off and marked, what would not print is a '?'. How many columns the text takes. */
 __attribute__((format(printf, 6, 7))) int top_put(int y, int x, int width, unsigned style,
                                                   enum top_colour colour, const char *format, ...);
 /* A count in at most 7 columns. */

@@ -97,7 +97,8 @@ const char *top_count(uint64_t count, char *text, size_t room)
     return text;
 }
 
-/* The beginning of a file of /proc/PID, ended by '\0'. How much there is, 0 if it may not be read. */
+/* The beginning of a file of /proc/PID, ended by '\0'. How much there is, 0 if it may not be
+   read. */
 static size_t read_process(pid_t pid, const char *what, char *text, size_t room)
 {
     char path[64];

@@ -110,9 +110,9 @@ uint32_t gate_room(uint64_t word);
  * one of the operations below, or false.
  *
  * Take: VALID is ahead of ISSUE by d = 1..k. As numbers with COLOR above VALUE, VALID - ISSUE is d
- * in one block, and also if VALID is in the next block and its colour is ISSUE's plus 1; then adding
- * 1 to ISSUE at its block's end is right as well, since the one behind takes the colour of the
- * other. If ISSUE is ahead, the difference is not positive or more than M, hence more than k.
+ * in one block, and also if VALID is in the next block and its colour is ISSUE's plus 1; then
+ * adding 1 to ISSUE at its block's end is right as well, since the one behind takes the colour of
+ * the other. If ISSUE is ahead, the difference is not positive or more than M, hence more than k.
  */
 static inline bool gate_quick_take(uint64_t word, struct gate_step *step, unsigned broken)
 {
@@ -124,8 +124,8 @@ static inline bool gate_quick_take(uint64_t word, struct gate_step *step, unsign
     return free_ticket;
 }
 
-/* Leave: the ticket is of VALID's block, so QUANT stays as it is; VALID is not at the end of it; and
-   ISSUE has not reached the next ticket, so nobody waits for it; but somebody is inside. */
+/* Leave: the ticket is of VALID's block, so QUANT stays as it is; VALID is not at the end of it;
+   and ISSUE has not reached the next ticket, so nobody waits for it; but somebody is inside. */
 static inline bool gate_quick_leave(uint64_t word, uint32_t ticket, struct gate_step *step,
                                     unsigned broken)
 {

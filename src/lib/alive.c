@@ -90,7 +90,8 @@ bool usher__alive_reap(struct usher_pool *pool, uint32_t row)
     if (core_row_state(word) == CORE_IDLE || usher__alive(pool, row) != 0) {
         return false;
     }
-    /* It is dead if it is still in the row; it may have left and closed the pool before we asked. */
+    /* It is dead if it is still in the row; it may have left and closed the pool before we
+       asked. */
     uint64_t now = usher__row_word(pool, row);
     if (core_row_state(now) == CORE_IDLE || core_row_cycle(now) != core_row_cycle(word)) {
         return false;

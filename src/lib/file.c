@@ -1,10 +1,10 @@
 /*
  * Pool files: made complete or not at all, checked when opened, removed so that nobody is misled.
  *
- * A new pool is written under no name, or a temporary one, and then linked to its name: whoever sees
- * the name sees a whole pool, and of two who make it at once one is told that it exists. Removing:
- * the remover locks a byte of the file, says in the header that it is removed, and unlinks the name
- * only while it is still the name of that very file.
+ * A new pool is written under no name, or a temporary one, and then linked to its name: whoever
+ * sees the name sees a whole pool, and of two who make it at once one is told that it exists.
+ * Removing: the remover locks a byte of the file, says in the header that it is removed, and
+ * unlinks the name only while it is still the name of that very file.
  */
 #include "lib/lib.h"
 

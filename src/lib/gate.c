@@ -2,9 +2,9 @@
  * The gate's calls, with sleeping and waking: see usher.h for the contract, core/gate.h for the
  * word. Each change of the word is one compare-and-swap.
  *
- * What a death costs: with a ticket in hand, waiting or inside, its seat. One who dies after it has
- * validated the next ticket and before it has woken who waits for it costs nothing but time: whoever
- * sleeps looks again by itself now and then.
+ * What a death costs: with a ticket in hand, waiting or inside, its seat. One who dies after it
+ * has validated the next ticket and before it has woken who waits for it costs nothing but time:
+ * whoever sleeps looks again by itself now and then.
  */
 #include "usher.h"
 
@@ -62,8 +62,9 @@ static void sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket)
                   gate_bit(ticket));
 }
 
-/* Only whoever is next looks for a while before it sleeps. Where two hand over to each other that is
-   thirty times as fast as sleeping at once; where all looked, they would only take turns at it. */
+/* Only whoever is next looks for a while before it sleeps. Where two hand over to each other that
+   is thirty times as fast as sleeping at once; where all looked, they would only take turns at
+   it. */
 static int wait_for(struct usher_gate *gate, uint32_t ticket)
 {
     for (unsigned looks = 0;;) {

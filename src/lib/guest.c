@@ -1,8 +1,8 @@
 /*
  * The rows that this process owns. A row is claimed by locking its byte of the pool file, so the
  * kernel sees to it that a row has one owner, and the lock is the owner's sign of life (alive.c).
- * Each thread keeps its rows for its next request; when it ends, it gives back what it holds and its
- * rows become spare. In a pool without a file rows are simply counted.
+ * Each thread keeps its rows for its next request; when it ends, it gives back what it holds and
+ * its rows become spare. In a pool without a file rows are simply counted.
  *
  * The mutexes here are of this process alone: nothing that another process waits for.
  */

@@ -112,8 +112,8 @@ void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity,
 int usher__alive(struct usher_pool *pool, uint32_t row);
 /* Reap a row if its owner is certainly dead. Whether it was. */
 bool usher__alive_reap(struct usher_pool *pool, uint32_t row);
-/* To count a guest once, whoever reaps it or gives its seat back for it: whether this is the first to
-   say so for that cycle. */
+/* To count a guest once, whoever reaps it or gives its seat back for it: whether this is the first
+   to say so for that cycle. */
 bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint64_t cycle);
 /* Reap a row whose owner, in the cycle read before, is known to be dead. */
 void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bool gently);

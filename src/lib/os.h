@@ -41,8 +41,8 @@ int os_lock(int fd, off_t byte); /* -EAGAIN: somebody else has it */
 int os_unlock(int fd, off_t byte);
 int os_locked(int fd, off_t byte); /* by another description: 1 or 0 */
 
-/* A number that is 0 in every process until it is set, and 0 again in each that is forked. NULL: out
-   of memory. */
+/* A number that is 0 in every process until it is set, and 0 again in each that is forked. NULL:
+   out of memory. */
 uint64_t *os_forget_on_fork(void);
 
 #endif

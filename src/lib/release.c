@@ -91,8 +91,9 @@ int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cyc
     return guest->cycle == cycle ? leave_again(pool, guest) : -EPERM;
 }
 
-/* A seat that another thread had, perhaps; and several may be giving it back at once, while its own
-   has it anew. So all is known from shared words: what the guest notes for itself may be changing. */
+/* A seat that another thread had, perhaps; and several may be giving it back at once, while its
+   own has it anew. So all is known from shared words: what the guest notes for itself may be
+   changing. */
 static __attribute__((noinline)) int release_for_another(struct usher_pool *pool,
                                                          const struct usher_seat *seat)
 {
@@ -153,8 +154,8 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (error != 0) {
         return error;
     }
-    /* A child that assigns the seat to itself, before exec, has the row's lock with USHER_KEEP, too;
-       of any other process we do not know that. */
+    /* A child that assigns the seat to itself, before exec, has the row's lock with USHER_KEEP,
+       too; of any other process we do not know that. */
     bool has_lock = (pool->flags & USHER_KEEP) && pid == getpid();
     bool known = identity != 0 && pool->self.pid_namespace != 0;
     if (!known && !has_lock) {

@@ -1,14 +1,15 @@
 /*
- * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant changes,
- * and whoever grants wakes it: nothing else is needed as long as nobody dies.
+ * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant
+ * changes, and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
- * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, and the second, half
- * as often, because the first may die, too. The others sleep long, the longer the more
- * they are, so that all of them together hardly wake: should the first two be killed at once, one of
+ * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, and the second,
+ * half as often, because the first may die, too. The others sleep long, the longer the more they
+ * are, so that all of them together hardly wake: should the first two be killed at once, one of
  * the others finds out. Whoever leaves the front of the line sees that the next one looks.
  *
  * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
- * again whoever was granted a seat by one that died before it could wake it. watch.c makes it cheap.
+ * again whoever was granted a seat by one that died before it could wake it. watch.c makes it
+ * cheap.
  */
 #include "lib/lib.h"
 

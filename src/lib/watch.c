@@ -1,8 +1,8 @@
 /*
  * Watching for deaths cheaply. Whoever stands at the front of the line looks many times a second,
  * and nearly always nothing has happened: then a look is one poll of descriptors that it keeps, of
- * the processes whose death would matter. It looks at everything (usher__wait_look) when I or V have
- * changed, when a descriptor says so, and once a second in any case.
+ * the processes whose death would matter. It looks at everything (usher__wait_look) when I or V
+ * have changed, when a descriptor says so, and once a second in any case.
  */
 #include "lib/lib.h"
 

@@ -1,4 +1,5 @@
-/* The model of the gate: what is wrong with a state (the equations of core/gate.h), and printing. */
+/* The model of the gate: what is wrong with a state (the equations of core/gate.h), and
+   printing. */
 #include "model/gate_parts.h"
 
 #include <stdio.h>
