@@ -93,7 +93,7 @@ eventually() {
 
 # pool_is POOL EXPRESSION: true of what status says.
 pool_is() {
-    usher status "$1" --json | jq -e "$2" >/dev/null
+    document=$(usher status "$1" --json) && printf '%s\n' "$document" | jq -e "$2" >/dev/null
 }
 now_is() {
     pool_is "$@" || { usher status "$1" --json && fail "pool $1: not so: $2"; }

@@ -240,7 +240,7 @@ let_go holder
 ends $terminal 0
 shows '^.*usher: pool q: seat 0 with ticket [0-9]+ after [0-9.]+ m?s'
 shows 'usher: pool q: seat 0 given back after [0-9.]+ m?s'
-if has short 'after [0-4]?[0-9]?[0-9] ms'; then
+if has short 'with ticket [0-9]+ after [0-4]?[0-9]?[0-9] ms'; then
     shows_not 'in line'
 fi
 
