@@ -216,7 +216,7 @@ struct usher_info scene_info(struct usher_pool *pool)
 
 void scene_fence(struct usher_pool *pool)
 {
-    enum { FENCE = 32 << 20 };
+    enum { FENCE = 4 << 20 }; /* more than 65536 rows */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t span = (pool->size + page - 1) / page * page;
     char *area = mmap(NULL, 2UL * FENCE + span, PROT_NONE,

@@ -18,6 +18,16 @@
 
 enum { SCENE_GUESTS = 96, SCENE_HANG_SECONDS = 240 };
 
+/* Under the thread sanitizer a quarter of the rounds must do. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SCENE_ROUNDS(rounds) ((rounds) / 4)
+#endif
+#endif
+#ifndef SCENE_ROUNDS
+#define SCENE_ROUNDS(rounds) (rounds)
+#endif
+
 /* How far a guest is, and what it is told. */
 enum scene_step { SCENE_BEGAN = 1, SCENE_OPENED, SCENE_DONE };
 enum scene_order { SCENE_STAY, SCENE_LEAVE };

@@ -385,7 +385,7 @@ static void spoil_all(int way)
 
 static void spoilt_contents_never_hurt_our_process(void)
 {
-    enum { SEEDS = 240 };
+    enum { SEEDS = SCENE_ROUNDS(240) };
     uint64_t first = scene_seed;
     static const unsigned char tail[] = "this is beyond the pool";
     for (uint64_t seed = first; seed < first + SEEDS; seed++) {
@@ -430,7 +430,7 @@ static void scribble(void *unused)
 
 static void a_hostile_peer_never_hurts_our_process(void)
 {
-    for (uint64_t round = 0; round < 8; round++) {
+    for (uint64_t round = 0; round < SCENE_ROUNDS(8); round++) {
         make_whole(2, 64);
         write_file(whole, whole_size);
         pid_t scribbler = scene_start(scribble, NULL);
