@@ -442,7 +442,7 @@ static void as_few_as_there_are_seats_do_not_wait(void)
             if (!is_left_out(&papers_excl, n, k)) {
                 expect_steps_to_enter(&papers_naive, n, k, 1, (n - k) * (n + 2));
                 expect_steps_to_enter(&papers_excl, n, k, k, (n - k) * (n + 2));
-                expect_steps_to_enter(&papers_gtex, n, k, k, (n - k) * (n + 2));
+                EXPECT(n >= 2 * k + 2 || equal_at(&papers_excl, &papers_gtex, n, k));
             }
         }
     }

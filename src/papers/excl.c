@@ -7,15 +7,14 @@
  *     progress, k-1 stopped    yes        holds
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     starvation               yes        holds
- *     avoidance of k-deadlock  no         violated: a seat is nobody's while who could take it
- *                                         does not move
+ *     avoidance of k-deadlock  no         violated
  *     FIFO enabling            no         violated
- *     overtakings              no         n = 2: at most 1; from n = 3 on without bound; by n-1
- *                                         entries, and by no latecomer, of one who looks again
- *                                         after every step of another
- *     any turn at first        yes        n <= 3
- *     steps to enter, if at    (n-k)(n+2)
- *     most k come              holds for n <= 4
+ *     overtakings              no         n = 2: at most 1; n >= 3: no bound
+ *     the same of one who      no         n <= 4: none by latecomers, n-1 entries in all
+ *       looks again at once
+ *     turn begins as it likes  yes        n <= 3: holds
+ *     steps to enter if only   -          (n-k)(n+2), n <= 4
+ *       k processes ever come
  *     shared values            n^(n-k) (n-k+1)^n
  *                                         holds
  *

@@ -9,21 +9,23 @@
  *     progress, k-1 stopped    yes        holds
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     starvation               yes        holds
- *     avoidance of k-deadlock  no         violated: a seat is nobody's while who could take it
- *                                         does not move
+ *     these four if only some  yes        hold for some 3 and 4 of n = 6, k = 2 and n = 8, k = 1,
+ *       processes ever come               and some 3 of n = 7, k = 1
+ *     avoidance of k-deadlock  no         violated
  *     FIFO enabling            no         violated
- *     overtakings              no         n = 2: at most 1; from n = 3 on without bound; with a tree
- *                                         also of one who looks again after every step of another
- *     any turn at first        yes        n <= 3; n = 4, k = 1
- *     steps to enter, if at    each competition: its group's processes and 2
- *     most k come              holds for n <= 4
- *     shared values            product of |G_x| over turn(x,q), and of the levels of each i
- *                                         holds
+ *     overtakings              no         n = 2: at most 1; n >= 3: no bound
+ *     the same of one who      no         n = 3, k = 1: as EXCL; n = 4, k = 1: no bound
+ *       looks again at once
+ *     turn begins as it likes  yes        n = 3 and 4, k = 1: holds
+ *     steps to enter if only   -          the sum over its competitions of the size of the group
+ *       k processes ever come             and 2: n <= 4; n = 5, k = 1
+ *     shared values            the product of |G_x| over all turn(x,q) and of the number of levels
+ *                              of each process; holds
  *
  * The paper prints the code for n = 2k 2^t and leaves other n to the reader. Here a leaf of g
- * processes has competitions 1..g-k with bound g-q-1, which is (g,k)-EXCL; the inner nodes are as
- * printed. With n = 2k 2^t it is the printed code. The printed code at leaves of more than 2k
- * processes is `gtex-printed`: at n = 3, k = 1 two are in after 12 steps.
+ * processes has competitions q = 1..g-k with bound g-q-1, which is (g,k)-EXCL; inner nodes are as
+ * printed, q = 1..k with bound 2k-q-1. At n = 2k 2^t that is the printed code. The printed code at
+ * leaves of more than 2k processes is `gtex-printed`: at n = 3, k = 1 two are in after 12 steps.
  *
  * Below n = 2k+2 there is one leaf and no tree; then it is EXCL, state by state.
  */

@@ -1,7 +1,7 @@
 /*
  * (n,k)-NAIVE (Omori, Obokata, Motegi, Igarashi, 2002, section 2): the n-process algorithm of
- * Peterson (1981) with its first n-k levels only. A level is won when nobody else is there or above,
- * or somebody came to it later.
+ * Peterson (1981) with its first n-k levels only. A level is won when nobody else is there or
+ * above, or when somebody came to it later.
  *
  *     property                 promised   decided for all k < n <= 4, k <= 3, and n = 5, k = 4
  *     at most k in C           yes        holds
@@ -10,16 +10,16 @@
  *     lockout avoidance        k = 1      violated for k >= 2, by the same
  *     avoidance of k-deadlock  no         violated
  *     FIFO enabling            no         violated
- *     overtakings              no         n = 2: at most 1; from n = 3 on without bound; by n-1
- *                                         entries, and by no latecomer, of one who looks again
- *                                         after every step of another
- *     any turn at first        yes        n <= 3
- *     steps to enter alone     (n-k)(n+2)
+ *     overtakings              no         n = 2: at most 1; n >= 3: no bound
+ *     the same of one who      no         n <= 4: none by latecomers, n-1 entries in all
+ *       looks again at once
+ *     turn begins as it likes  yes        n <= 3: holds
+ *     steps to enter alone     -          (n-k)(n+2), n <= 4
  *     shared values            n^(n-k) (n-k+1)^n
  *                                         holds
  *
- * The paper does not print how the condition is read. Here it is read as check_i of EXCL reads its
- * own: all levels, then turn.
+ * How the condition is read is not printed. Here it is read as check_i of EXCL reads its own: all
+ * levels, then turn.
  */
 #include "papers/levels.h"
 #include "papers/papers.h"
