@@ -46,6 +46,11 @@ static bool if_three(unsigned n, unsigned k)
     return n >= 3;
 }
 
+static bool if_n_above_k_above_one(unsigned n, unsigned k)
+{
+    return n > k && k > 1;
+}
+
 /* A row of a table: a machine, a property, and when it is violated. */
 struct row {
     const struct step_machine *machine;
@@ -98,6 +103,14 @@ static const struct row rows[] = {
     REGISTERS(papers_naive, if_two_and_two),
     REGISTERS(papers_excl, never),
     REGISTERS(papers_gtex, never),
+    {&papers_fife, STEP_EXCLUSION, never},
+    {&papers_fife, STEP_C1, never},
+    {&papers_fife, STEP_PROGRESS, never},
+    {&papers_fife, STEP_LOCKOUT, never},
+    {&papers_fife, STEP_STARVATION, never},
+    {&papers_fife, STEP_DEADLOCK, if_k_below_n},
+    {&papers_fife, STEP_FIFO, if_k_below_n}, /* who is in the doorway is trying already */
+    {&papers_fife, STEP_OVERTAKINGS, if_n_above_k_above_one},
 };
 
 static bool is_on_registers(const struct step_machine *machine)
@@ -110,6 +123,9 @@ static bool is_left_out(const struct step_machine *machine, unsigned n, unsigned
 {
     if (machine == &papers_colored_printed) {
         return n > 4; /* behind its first violation it grows into millions of states */
+    }
+    if (machine == &papers_fife) {
+        return n > 3;
     }
     if (!is_on_registers(machine) || n <= 3 || k + 1 >= n) {
         return false;
@@ -256,6 +272,7 @@ static void the_known_violations_have_the_known_shortest_traces(void)
     expect_trace(&papers_bank, 2, 2, STEP_LOCKOUT, "12", "2");
     expect_trace(&papers_naive, 3, 2, STEP_LOCKOUT, "112", "111");
     expect_trace(papers_find("gtex-printed"), 3, 1, STEP_EXCLUSION, "111112222332", "");
+    expect_trace(papers_find("fife-printed"), 2, 1, STEP_EXCLUSION, "22211111", "");
 }
 
 /* C2 of the bank: no failure is needed to be free of deadlock, one suffices to bring it about. */

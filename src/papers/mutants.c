@@ -5,6 +5,7 @@
 #include "papers/basic_ticket.h"
 #include "papers/colored_machine.h"
 #include "papers/colored_printed.h"
+#include "papers/fife.h"
 #include "papers/levels.h"
 #include "papers/papers.h"
 #include "tickets/numbered.h"
@@ -157,5 +158,11 @@ const struct step_machine *const papers_mutants[] = {
     &papers_mutant_gtex_same,
     &papers_mutant_gtex_bound_more,
     &papers_mutant_gtex_one_fewer,
+    &papers_mutant_fife_printed,
+    &papers_mutant_fife_no_relabel,
+    &papers_mutant_fife_label_first,
+    &papers_mutant_fife_equal,
+    &papers_mutant_fife_everyone,
+    &papers_mutant_fife_one_more,
     NULL,
 };

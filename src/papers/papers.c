@@ -17,6 +17,7 @@ const struct step_machine *const papers_all[] = {
     &papers_naive,
     &papers_excl,
     &papers_gtex,
+    &papers_fife,
     NULL,
 };
 

@@ -22,6 +22,7 @@ extern const struct step_machine papers_colored_1979;
 extern const struct step_machine papers_naive;
 extern const struct step_machine papers_excl;
 extern const struct step_machine papers_gtex;
+extern const struct step_machine papers_fife;
 
 /* All of the above, in the order in which `usher-lab list` shows them; NULL ends the list. */
 extern const struct step_machine *const papers_all[];
