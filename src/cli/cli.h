@@ -73,6 +73,8 @@ int64_t cli_now_ns(void);
 char *cli_presentable(char *text);
 /* Cut to so many bytes, and not in the middle of a character. */
 char *cli_cut(char *text, size_t room);
+/* The label of a holder's seat; "" if there is none, or it may not be read. */
+const char *cli_label_of(const struct usher_guest *holder, char *label, size_t room);
 /* What a process is running, for people: the name, and as many of its arguments as fit. */
 const char *cli_command_of(pid_t pid, char *text, size_t room);
 

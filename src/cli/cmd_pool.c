@@ -116,6 +116,11 @@ static int doctor(int argc, char **argv)
     }
     (void)printf("%s: %s\n", options.pool, usher_path(wait.pool));
     int reaped = usher_reap(wait.pool);
+    if (reaped < 0) {
+        error = cli_fail_pool(options.pool, reaped, false);
+        usher_close(wait.pool);
+        return error;
+    }
     if (reaped > 0) {
         (void)printf("  %d had died, holding a seat, waiting or half way through a call; what they "
                      "left is finished.\n",

@@ -20,27 +20,6 @@ struct state {
     int count;
 };
 
-/* USHER_LABEL of a command, if it can be read. */
-static const char *label_of(pid_t pid, char *label, size_t room)
-{
-    char path[64];
-    static char text[1 << 17];
-    (void)snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    text[got > 0 ? got : 0] = '\0';
-    for (char *at = text; at < text + got; at += strlen(at) + 1) {
-        if (strncmp(at, "USHER_LABEL=", 12) == 0) {
-            (void)snprintf(label, room, "%s", cli_cut(at + 12, room - 1));
-            return cli_presentable(label);
-        }
-    }
-    return NULL;
-}
-
 static double seconds(const struct usher_guest *guest)
 {
     return guest->since_ns == 0 ? 0 : (double)(cli_now_ns() - guest->since_ns) / 1e9;
@@ -50,11 +29,11 @@ static json_t *holder_json(const struct usher_guest *guest)
 {
     char command[COMMAND_ROOM];
     char label[256];
-    const char *named = label_of(guest->pid, label, sizeof label);
+    const char *named = cli_label_of(guest, label, sizeof label);
     json_t *object = json_object();
     (void)json_object_set_new(object, "seat",
                               guest->seat == UINT32_MAX ? json_null() : json_integer(guest->seat));
-    (void)json_object_set_new(object, "label", named == NULL ? json_null() : json_string(named));
+    (void)json_object_set_new(object, "label", named[0] == '\0' ? json_null() : json_string(named));
     (void)json_object_set_new(object, "pid", json_integer(guest->pid));
     (void)json_object_set_new(object, "ticket", json_integer((json_int_t)guest->ticket));
     (void)json_object_set_new(object, "command",
@@ -159,12 +138,12 @@ static void print_table(const struct state *state)
     for (int g = 0; g < state->count; g++) {
         const struct usher_guest *guest = &state->guests[g];
         char place[16];
-        const char *named = guest->position == 0 ? label_of(guest->pid, label, sizeof label) : NULL;
+        const char *named = guest->position == 0 ? cli_label_of(guest, label, sizeof label) : "";
         (void)snprintf(place, sizeof place, guest->position == 0 ? "%u" : "+%u",
                        guest->position == 0 ? guest->seat : guest->position);
         (void)printf("  %-5s %-8s %8d %14s  %s%s\n",
                      guest->position == 0 && guest->seat == UINT32_MAX ? "?" : place,
-                     named == NULL ? "" : cli_cut(label, 8), (int)guest->pid,
+                     named[0] == '\0' ? "" : cli_cut(label, 8), (int)guest->pid,
                      guest->since_ns == 0
                          ? "-"
                          : cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time),

@@ -92,8 +92,6 @@ __attribute__((format(printf, 6, 7))) int top_put(int y, int x, int width, unsig
                                                   enum top_colour colour, const char *format, ...);
 /* A count in at most 7 columns. */
 const char *top_count(uint64_t count, char *text, size_t room);
-/* The label of a holder's seat; "" if there is none, or it may not be read. */
-void top_label(const struct usher_guest *holder, char *label, size_t room);
 /* What a guest of that pool is running, or will run, and whether anything is the matter with it. */
 void top_command(const struct usher_guest *guest, const char *pool, char *text, size_t room);
 

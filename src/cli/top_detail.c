@@ -27,7 +27,7 @@ static bool any_label(const struct top *top)
          COLS >= ROOM_FOR_LABELS && label[0] == '\0' && s < top->seat_count && s < (size_t)LINES;
          s++) {
         if (top->seats[s].holder != NULL) {
-            top_label(top->seats[s].holder, label, sizeof label);
+            cli_label_of(top->seats[s].holder, label, sizeof label);
         }
     }
     return label[0] != '\0';
@@ -73,7 +73,7 @@ static void put_seat(const struct top *top, size_t index, int y)
             (void)top_put(y, at.place, PLACE_WIDTH, TOP_NORMAL, TOP_PLAIN, "%u", seat->first);
         }
         if (at.label_width > 0) {
-            top_label(seat->holder, label, sizeof label);
+            cli_label_of(seat->holder, label, sizeof label);
             (void)top_put(y, at.label, at.label_width, TOP_NORMAL, TOP_PLAIN, "%s", label);
         }
         put_guest(top, y, seat->holder);

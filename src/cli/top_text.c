@@ -112,32 +112,6 @@ static size_t read_process(pid_t pid, const char *what, char *text, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
-void top_label(const struct usher_guest *holder, char *label, size_t room)
-{
-    static char text[1 << 17];
-    const char *named = NULL;
-    bool this_seat = false;
-    bool this_ticket = false;
-    label[0] = '\0';
-    if (holder->pid <= 0 || holder->alive <= 0) {
-        return;
-    }
-    size_t length = read_process(holder->pid, "environ", text, sizeof text);
-    for (const char *at = text; at < text + length; at += strlen(at) + 1) {
-        if (strncmp(at, "USHER_LABEL=", 12) == 0) {
-            named = at + 12;
-        } else if (strncmp(at, "USHER_SEAT=", 11) == 0) {
-            this_seat = strtoull(at + 11, NULL, 10) == holder->seat;
-        } else if (strncmp(at, "USHER_TICKET=", 13) == 0) {
-            this_ticket = strtoull(at + 13, NULL, 10) == holder->ticket;
-        }
-    }
-    /* It may run under a seat of another pool, too: then the label is of that one. */
-    if (named != NULL && this_seat && this_ticket) {
-        (void)snprintf(label, room, "%s", named);
-    }
-}
-
 static bool stopped(pid_t pid)
 {
     char text[512];
