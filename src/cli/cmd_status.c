@@ -101,7 +101,8 @@ static const char *short_command(pid_t pid, char *text, size_t width)
 {
     (void)cli_command_of(pid, text, COMMAND_ROOM);
     if (strlen(text) > width) {
-        (void)strcat(cli_cut(text, width - 3), "...");
+        size_t kept = strlen(cli_cut(text, width - 3));
+        (void)snprintf(text + kept, COMMAND_ROOM - kept, "...");
     }
     return text;
 }
