@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SOMEBODY = 54321 }; /* a user that is nobody here */
+static uid_t somebody; /* a user that is nobody here, and another in each run */
 
 static bool root(void)
 {
@@ -96,8 +96,8 @@ static void become_somebody(void)
 {
     if (root()) {
         EXPECT_EQ(setgroups(0, NULL), 0);
-        EXPECT_EQ(setgid(SOMEBODY), 0);
-        EXPECT_EQ(setuid(SOMEBODY), 0);
+        EXPECT_EQ(setgid(somebody), 0);
+        EXPECT_EQ(setuid(somebody), 0);
     }
 }
 
@@ -349,7 +349,7 @@ static void the_file_of_somebody_else_is_refused(void)
         return;
     }
     make_pool("theirs", NULL);
-    EXPECT_EQ(chown(scene_path("theirs"), SOMEBODY, SOMEBODY), 0);
+    EXPECT_EQ(chown(scene_path("theirs"), somebody, somebody), 0);
     refused("theirs", -EKEYREJECTED);
     EXPECT_EQ(usher_remove("theirs"), -EKEYREJECTED);
     EXPECT_EQ(chmod(scene_path("theirs"), 0644), 0);
@@ -789,7 +789,7 @@ static void in_the_default_directory(void *unused)
     EXPECT_EQ(setenv("USHER_DIR", "", 1), 0); /* empty is as good as not there */
     expect_path(name, path);
     (void)rmdir(directory);
-    if (geteuid() == SOMEBODY) { /* the directory that is somebody else's doing */
+    if (geteuid() == somebody) { /* the directory that is somebody else's doing */
         EXPECT_EQ(symlink("/tmp", directory), 0);
         refused_with(name, NULL, -EKEYREJECTED);
         EXPECT_EQ(unlink(directory), 0);
@@ -850,7 +850,7 @@ static void a_directory_that_others_may_write_is_refused(void)
     EXPECT_EQ(usher_remove("x"), 0);
     if (root()) {
         EXPECT_EQ(chmod(scene_path("usher"), 0700), 0);
-        EXPECT_EQ(chown(scene_path("usher"), SOMEBODY, SOMEBODY), 0);
+        EXPECT_EQ(chown(scene_path("usher"), somebody, somebody), 0);
         refused_with("x", NULL, -EKEYREJECTED);
     }
     EXPECT_EQ(scene_files(scene_path("usher")), 0);
@@ -935,6 +935,7 @@ int main(int argc, char **argv)
     scene_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)scene_now_ns();
     (void)printf("seed %llu\n", (unsigned long long)scene_seed);
     scene_begin();
+    somebody = 40000 + (uid_t)getpid() % 20000;
     RUN(every_error_has_a_sentence_of_its_own);
     RUN(a_name_that_is_none_is_refused);
     RUN(unusual_names_are_names);
