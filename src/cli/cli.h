@@ -101,6 +101,8 @@ const char *cli_label(const struct cli_options *options, uint32_t seat, char *ro
 /* nested.c: the seats that this process runs under. */
 /* Is there a seat of that pool above us, still held? Then fill it in. */
 bool cli_nested(struct usher_pool *pool, struct usher_seat *seat);
+/* The same, but only what usher run has put there. */
+bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat);
 /* Set what the command sees: USHER_POOL, USHER_SEAT .. and USHER_HELD. */
 int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, bool nested);
 /* In the child, just before exec: who holds it is this process. */

@@ -139,6 +139,11 @@ static int acquire(int argc, char **argv)
     pid_t holder = options.for_pid != 0 ? options.for_pid : caller();
     error = cli_open(&wait, &options, 0);
     if (error == 0) {
+        if (options.for_pid == 0 && cli_nested_run(wait.pool, &seat)) {
+            /* under usher run of the same pool: that seat is ours already, until the command ends */
+            (void)printf("%u\n", seat.number);
+            return cli_close(&wait, cli_printed(CLI_OK));
+        }
         error = cli_get_seat(&wait, &seat);
         if (wait.had) {
             error = hand_over(&wait, &seat, holder);

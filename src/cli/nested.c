@@ -78,7 +78,7 @@ static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
     return found;
 }
 
-bool cli_nested(struct usher_pool *pool, struct usher_seat *seat)
+bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat)
 {
     char path[PATH_MAX];
     const char *line = getenv("USHER_HELD");
@@ -99,7 +99,12 @@ bool cli_nested(struct usher_pool *pool, struct usher_seat *seat)
         line += length;
         line += *line == '\n';
     }
-    return held_above(pool, seat);
+    return false;
+}
+
+bool cli_nested(struct usher_pool *pool, struct usher_seat *seat)
+{
+    return cli_nested_run(pool, seat) || held_above(pool, seat);
 }
 
 static int set(const char *name, unsigned long long number)

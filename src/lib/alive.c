@@ -96,6 +96,12 @@ bool usher__alive_reap(struct usher_pool *pool, uint32_t row)
     if (core_row_state(now) == CORE_IDLE || core_row_cycle(now) != core_row_cycle(word)) {
         return false;
     }
+    /* A command that has ended as it should, and whose wrapper has not come round to saying so. */
+    if ((format_owner_flags(owner) & FORMAT_ASSIGNED) && owner != 0 &&
+        os_process_exited((pid_t)format_owner_pid(owner), atomic_load(&pool->rows[row].identity))) {
+        (void)usher__release_assigned(pool, row, core_row_cycle(word));
+        return true;
+    }
     usher__alive_bury(pool, row, core_row_cycle(word), false);
     /* Nobody's now, unless somebody has taken it already. */
     (void)atomic_compare_exchange_strong(&pool->rows[row].owner, &owner, 0);

@@ -21,7 +21,12 @@ static void describe(struct usher_pool *pool, uint32_t row, struct usher_guest *
     memset(guest, 0, sizeof *guest);
     guest->seat = UINT32_MAX;
     guest->since_ns = atomic_load(&pool->rows[row].since_ns);
-    guest->pid = pool->shared ? (pid_t)format_owner_pid(atomic_load(&pool->rows[row].owner)) : 0;
+    uint64_t owner = atomic_load(&pool->rows[row].owner);
+    /* The number of a process in another pid namespace is somebody else's in ours. */
+    if (pool->self.pid_namespace != 0 &&
+        format_owner_namespace(owner) == pool->self.pid_namespace) {
+        guest->pid = (pid_t)format_owner_pid(owner);
+    }
     guest->alive = usher__alive(pool, row);
 }
 

@@ -118,6 +118,10 @@ bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint64_t cycle);
 /* Reap a row whose owner, in the cycle read before, is known to be dead. */
 void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bool gently);
 
+/* release.c */
+/* Give back a seat that was assigned, for whoever holds it. Whether we were the first to. */
+bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cycle);
+
 /* wait.c */
 /* Wait until the guest, which has a place, is granted. 0, -ETIMEDOUT or -EIDRM. */
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);

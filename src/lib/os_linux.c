@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -135,6 +136,36 @@ bool os_process_ended(pid_t pid, uint64_t identity)
     bool ended = poll(&watched, 1, 0) == 1 && (watched.revents & POLLIN) != 0;
     (void)close(fd);
     return ended;
+}
+
+bool os_process_exited(pid_t pid, uint64_t identity)
+{
+    char path[64];
+    char text[1024];
+    char *at = NULL;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0) {
+        (void)close(file);
+    }
+    if (got > 0) {
+        text[got] = '\0';
+        at = strrchr(text, ')'); /* the name before it may hold anything */
+    }
+    if (at == NULL || at[1] != ' ' || at[2] != 'Z') {
+        return false;
+    }
+    for (int field = 3; at != NULL && field <= 52; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    /* field 52 is the status as wait gives it: no signal in it */
+    bool exited = at != NULL && (strtol(at, NULL, 10) & 0x7f) == 0;
+    int fd = exited ? os_watch_process(pid, identity) : -1; /* and it was this one */
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return fd >= 0;
 }
 
 static int lock_with(int fd, off_t byte, short type, int command, struct flock *lock)

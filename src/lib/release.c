@@ -173,7 +173,7 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
 }
 
 /* Give back a seat that is assigned, in the cycle read before. Whether we were the first to. */
-static bool release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cycle)
+bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cycle)
 {
     bool first = usher__alive_first(pool, row, cycle);
     if (first) {
@@ -185,6 +185,14 @@ static bool release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
     }
     usher__alive_bury(pool, row, cycle, true);
     return first;
+}
+
+/* What a child has assigned to itself, with the lock it inherited, is for its parent to give back:
+   usher release in a command of usher run does not take the seat away from under it. */
+static bool guarded(struct usher_pool *pool, uint32_t row, uint64_t owner)
+{
+    return (format_owner_flags(owner) & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&
+           os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 1;
 }
 
 int usher_release_for(struct usher_pool *pool, pid_t pid)
@@ -199,8 +207,9 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
         if ((format_owner_flags(owner) & FORMAT_ASSIGNED) &&
             format_owner_pid(owner) == (uint32_t)pid &&
             format_owner_namespace(owner) == pool->self.pid_namespace &&
-            (core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING)) {
-            released += release_assigned(pool, row, core_row_cycle(word));
+            (core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING) &&
+            !guarded(pool, row, owner)) {
+            released += usher__release_assigned(pool, row, core_row_cycle(word));
         }
     }
     usher__pool_settle(pool);
