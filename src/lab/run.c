@@ -75,6 +75,26 @@ static void note_entry(struct arena *arena, struct lab_process *own, const struc
     }
 }
 
+/* From C to R. False if the run was called off meanwhile. */
+static bool leave(struct arena *arena, unsigned process, void *state)
+{
+    const struct step_system *system = arena->system;
+    struct step_memory memory = {arena->words, NULL};
+    for (unsigned steps = 1;; steps++) {
+        system->machine->step(system, &memory, state, process);
+        if (system->machine->region(system, state) == STEP_REMAINDER) {
+            return true;
+        }
+        if (atomic_load(&arena->order) == GIVE_UP) {
+            arena->processes[process].stuck = 1;
+            return false;
+        }
+        if (steps % system->shared_words == 0) {
+            (void)sched_yield(); /* it may wait for another here, too */
+        }
+    }
+}
+
 /* Once around: R, T, C, E, R. False if the run was called off meanwhile. */
 static bool cycle(struct arena *arena, unsigned process, void *state)
 {
@@ -105,11 +125,7 @@ static bool cycle(struct arena *arena, unsigned process, void *state)
     note_entry(arena, own, &entry, now_ns() - begin);
     (void)sched_yield(); /* stay a while, so that others arrive */
     atomic_fetch_sub(&arena->inside, 1);
-    do {
-        machine->step(system, &memory, state, process);
-    } while (machine->region(system, state) != STEP_REMAINDER &&
-             atomic_load(&arena->order) != GIVE_UP);
-    return true;
+    return leave(arena, process, state);
 }
 
 static void *work(void *argument)

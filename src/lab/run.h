@@ -21,7 +21,7 @@ struct lab_entry {
 struct lab_process {
     _Alignas(64) uint64_t cycles;
     uint64_t longest_wait_ns;
-    uint32_t stuck;                   /* still in T when the run was called off */
+    uint32_t stuck;                   /* still in T or E when the run was called off */
     uint32_t entries;                 /* logged */
     uint32_t waits[LAB_WAIT_BUCKETS]; /* waiting times: 16 buckets to each power of two of ns */
     struct lab_entry *log;

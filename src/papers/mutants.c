@@ -8,6 +8,7 @@
 #include "papers/fife.h"
 #include "papers/levels.h"
 #include "papers/papers.h"
+#include "papers/shared_queue.h"
 #include "tickets/numbered.h"
 
 /* The bits of enum colored_broken reach src/tickets/colored.h as the machine's variant. */
@@ -164,5 +165,30 @@ const struct step_machine *const papers_mutants[] = {
     &papers_mutant_fife_equal,
     &papers_mutant_fife_everyone,
     &papers_mutant_fife_one_more,
+    &papers_peek_queue_mutants[0],
+    &papers_peek_queue_mutants[1],
+    &papers_dqb_mutants[0],
+    &papers_dqb_mutants[1],
+    &papers_dqb_mutants[2],
+    &papers_dqb_mutants[3],
+    &papers_dqb_mutants[4],
+    &papers_dqb_mutants[5],
+    &papers_dqb_mutants[6],
+    &papers_dqb_mutants[7],
+    &papers_sq2_printed,
+    &papers_sq2_mutants[0],
+    &papers_sq2_mutants[1],
+    &papers_sq2_mutants[2],
+    &papers_sq2_mutants[3],
+    &papers_sq2_mutants[4],
+    &papers_sq2_mutants[5],
+    &papers_sq2_mutants[6],
+    &papers_sq2_mutants[7],
+    &papers_sq2_mutants[8],
+    &papers_sq2_mutants[9],
+    &papers_sq2_mutants[10],
+    &papers_sq2_mutants[11],
+    &papers_sq2_mutants[12],
+    &papers_sq2_mutants[13],
     NULL,
 };

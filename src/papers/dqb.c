@@ -1,0 +1,409 @@
+/*
+ * Mutual exclusion with two shared queues without peek: J. Wang, Z. Wang, "Mutual Exclusion
+ * Algorithms in the Shared Queue Model", ICDCN 2014, LNCS 8314, pp. 29-43, Algorithm 1 (DQB).
+ *
+ * One token, the order, goes round in the queues q0 and q1, and whoever has it may be in C. It
+ * carries the line of those who have been heard of, and for each process the queue in which it
+ * looks for the order. Who arrives puts its number into q1 and looks in q0. Who dequeues the order
+ * takes all numbers out of q1 into the line; unless it is first in line, or nobody is, it puts the
+ * order back and from then on looks in the other queue, where the order is not.
+ *
+ *     property                  promised   decided for k = 1, n <= 4 (n = 5 by make model)
+ *     at most 1 in C            yes        holds
+ *     no starvation             yes        holds
+ *     one order, no number lost yes        holds (Lemma 1, Observations 2 to 4): `invariant`
+ *     (r,1)-deadlock-free, C2   no         r = 1: holds for n <= 4; r = 2: violated for n >= 2
+ *     avoidance of 1-deadlock   no         violated for n >= 2: one with the order stops
+ *     FIFO enabling             no         violated for n >= 2
+ *     entries while one tries   no         the others enter at most n(n-1)/2 times, all together;
+ *                                          1, 2, 5, 9 times for n = 2, 3, 4, 5 if the one looks
+ *                                          again at once
+ *     overtakings               no         at most 1, 1, 3, 6 for n = 2, 3, 4, 5
+ *
+ * As printed: no line had to be changed.
+ */
+#include "papers/papers.h"
+#include "papers/shared_queue.h"
+
+#include <stdio.h>
+
+/*
+ * Elements of q0 and q1, the first bit first:
+ *
+ *     number(i):  0, i                                      1 + b bits, b bits for a process
+ *     order:      1, length of queue, wait[n], queue        1 + 4 + n + b * length bits
+ *
+ * A process is in at most one of q1, order.queue and all tmp (Observation 2), so the longest queue
+ * has n numbers and an order with an empty line: n(1 + b) + 5 + n <= 63 for n <= 9.
+ */
+enum { MOST = 9, LENGTH_BITS = 4 };
+
+enum stage {
+    REMAINDER,
+    LOOKING,  /* line 6 is next */
+    SWEEPING, /* line 14 is next */
+    PASSING,  /* line 21 is next */
+    INSIDE    /* line 26 is next */
+};
+
+enum variant {
+    AS_PRINTED,
+    ALLOWS_ANY,        /* line 11: whoever has the order is allowed in */
+    ALLOWS_FIRST_ONLY, /* line 11: nobody is allowed in if the line is empty */
+    FORGETS_TMP,       /* line 12: the numbers found while looking are not put in line */
+    SWEEPS_ONCE,       /* line 18: q1 is not emptied, one number is taken out */
+    KEEPS_WAIT,        /* line 20: wait[i] is not changed */
+    STAYS,             /* lines 20 and 22: who passes the order on goes on looking where it is */
+    LEAVES_WAIT,       /* line 27: wait[i] is not cleared */
+    RETURNS_TO_Q0      /* line 31: the order goes to q0 wherever the first in line looks */
+};
+
+/* Lists (tmp, queue) are words of shared_queue.h of b bits an element. Nothing but the stage is
+   set in the remainder. */
+struct state {
+    uint16_t stage;
+    uint16_t k;    /* the queue it looks in */
+    uint16_t wait; /* order.wait: bit i says in which queue i looks */
+    uint16_t allow;
+    uint64_t tmp;
+    uint64_t queue; /* order.queue; 0 if the order is not here */
+};
+
+static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
+{
+    if (shared_queue_only_one_seat(system, why) != 0) {
+        return -1;
+    }
+    if (system->n > MOST) {
+        (void)snprintf(why, STEP_WHY_BYTES, "the queues fit one word each for n up to %d", MOST);
+        return -1;
+    }
+    system->shared_words = 2;
+    system->private_bytes = sizeof(struct state);
+    system->claims = STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_C1) | STEP_CLAIM(STEP_PROGRESS) |
+                     STEP_CLAIM(STEP_LOCKOUT) | STEP_CLAIM(STEP_STARVATION) |
+                     STEP_CLAIM(STEP_INVARIANT);
+    return 0;
+}
+
+static bool is_order(uint64_t element)
+{
+    return element & 1;
+}
+
+static unsigned length_of(uint64_t order)
+{
+    return (unsigned)(order >> 1) & ((1U << LENGTH_BITS) - 1);
+}
+
+static unsigned width(const struct step_system *system, uint64_t bits)
+{
+    unsigned b = shared_queue_id_bits(system->n);
+    return is_order(bits) ? 1 + LENGTH_BITS + system->n + b * length_of(bits) : 1 + b;
+}
+
+static uint64_t pack_order(const struct step_system *system, uint64_t queue, unsigned wait)
+{
+    unsigned used = shared_queue_used(queue);
+    unsigned length = used / shared_queue_id_bits(system->n);
+    uint64_t ids = shared_queue_first(queue, used);
+    return 1 | (uint64_t)length << 1 | (uint64_t)wait << (1 + LENGTH_BITS) |
+           ids << (1 + LENGTH_BITS + system->n);
+}
+
+static uint64_t queue_of(const struct step_system *system, uint64_t order)
+{
+    unsigned used = shared_queue_id_bits(system->n) * length_of(order);
+    return shared_queue_append(SHARED_QUEUE_EMPTY, order >> (1 + LENGTH_BITS + system->n), used);
+}
+
+static unsigned wait_of(const struct step_system *system, uint64_t order)
+{
+    return (unsigned)shared_queue_first(order >> (1 + LENGTH_BITS), system->n);
+}
+
+/* q0 has the order, with nobody in line; q1 is empty. */
+static void init(const struct step_system *system, uint64_t *words)
+{
+    uint64_t order = pack_order(system, SHARED_QUEUE_EMPTY, 0);
+    words[0] = shared_queue_append(SHARED_QUEUE_EMPTY, order, width(system, order));
+    words[1] = SHARED_QUEUE_EMPTY;
+}
+
+/* The head of a list. */
+static unsigned head_of(const struct step_system *system, uint64_t list)
+{
+    return (unsigned)shared_queue_first(list, shared_queue_id_bits(system->n));
+}
+
+/* Put a process at the end of a list. It has n places; what only a mutant appends is dropped. */
+static uint64_t with(const struct step_system *system, uint64_t list, unsigned process)
+{
+    unsigned b = shared_queue_id_bits(system->n);
+    return shared_queue_used(list) < b * system->n ? shared_queue_append(list, process, b) : list;
+}
+
+static uint64_t with_all(const struct step_system *system, uint64_t list, uint64_t more)
+{
+    for (; shared_queue_has_any(more); more >>= shared_queue_id_bits(system->n)) {
+        list = with(system, list, head_of(system, more));
+    }
+    return list;
+}
+
+static uint64_t without(const struct step_system *system, uint64_t list, unsigned process)
+{
+    uint64_t kept = SHARED_QUEUE_EMPTY;
+    for (; shared_queue_has_any(list); list >>= shared_queue_id_bits(system->n)) {
+        if (head_of(system, list) != process) {
+            kept = with(system, kept, head_of(system, list));
+        }
+    }
+    return kept;
+}
+
+/* Line 11: allow := x.head in {0, i}. */
+static bool allows(const struct step_system *system, uint64_t queue, unsigned process)
+{
+    unsigned variant = system->machine->variant;
+    if (queue == SHARED_QUEUE_EMPTY) {
+        return variant != ALLOWS_FIRST_ONLY;
+    }
+    return variant == ALLOWS_ANY || head_of(system, queue) == process;
+}
+
+/* Lines 19-20, or into C. */
+static void decide(const struct step_system *system, struct state *x, unsigned process)
+{
+    unsigned variant = system->machine->variant;
+    if (x->allow) {
+        x->stage = INSIDE;
+    } else {
+        x->stage = PASSING;
+        if (variant != KEEPS_WAIT && variant != STAYS) {
+            x->wait = (uint16_t)((x->wait & ~(1U << process)) | (1U - x->k) << process);
+        }
+    }
+}
+
+/* Lines 6-12: x := dequeue(q_k), and what follows if it is the order. */
+static void look(const struct step_system *system, struct step_memory *memory, struct state *x,
+                 unsigned process)
+{
+    uint64_t element;
+    if (!shared_queue_dequeue(system, memory, x->k, width, &element)) {
+        return;
+    }
+    if (!is_order(element)) {
+        x->tmp = with(system, x->tmp, (unsigned)(element >> 1));
+        return;
+    }
+    x->queue = queue_of(system, element);
+    x->wait = (uint16_t)wait_of(system, element);
+    x->allow = allows(system, x->queue, process);
+    if (system->machine->variant != FORGETS_TMP) {
+        x->queue = with_all(system, x->queue, x->tmp);
+    }
+    x->tmp = 0;
+    x->stage = SWEEPING;
+}
+
+/* Lines 14-20: y := dequeue(q1). */
+static void sweep(const struct step_system *system, struct step_memory *memory, struct state *x,
+                  unsigned process)
+{
+    uint64_t element;
+    bool any = shared_queue_dequeue(system, memory, 1, width, &element);
+    if (any) {
+        x->queue = with(system, x->queue, (unsigned)(element >> 1));
+    }
+    if (!any || system->machine->variant == SWEEPS_ONCE) {
+        decide(system, x, process);
+    }
+}
+
+static void enqueue_order(const struct step_system *system, struct step_memory *memory,
+                          unsigned word, const struct state *x)
+{
+    uint64_t order = pack_order(system, x->queue, x->wait);
+    shared_queue_enqueue(memory, word, order, width(system, order));
+}
+
+/* Lines 26-32. */
+static void leave(const struct step_system *system, struct step_memory *memory, struct state *x,
+                  unsigned process)
+{
+    unsigned to = 0;
+    x->queue = without(system, x->queue, process);
+    if (system->machine->variant != LEAVES_WAIT) {
+        x->wait = (uint16_t)(x->wait & ~(1U << process));
+    }
+    if (x->queue != SHARED_QUEUE_EMPTY && system->machine->variant != RETURNS_TO_Q0) {
+        to = x->wait >> head_of(system, x->queue) & 1;
+    }
+    enqueue_order(system, memory, to, x);
+    *x = (struct state){.stage = REMAINDER};
+}
+
+static void step(const struct step_system *system, struct step_memory *memory, void *state,
+                 unsigned process)
+{
+    struct state *x = state;
+    switch ((enum stage)x->stage) {
+    case REMAINDER: /* 1: enqueue(q1, number(i));  2: k := 0 */
+        shared_queue_enqueue(memory, 1, (uint64_t)process << 1,
+                             1 + shared_queue_id_bits(system->n));
+        *x = (struct state){.stage = LOOKING, .tmp = SHARED_QUEUE_EMPTY};
+        break;
+    case LOOKING:
+        look(system, memory, x, process);
+        break;
+    case SWEEPING:
+        sweep(system, memory, x, process);
+        break;
+    case PASSING: /* 21: enqueue(q_k, x);  22: k := 1 - k;  4: tmp := empty */
+        enqueue_order(system, memory, x->k, x);
+        *x = (struct state){.stage = LOOKING,
+                            .k = system->machine->variant == STAYS ? x->k : 1 - x->k,
+                            .tmp = SHARED_QUEUE_EMPTY};
+        break;
+    case INSIDE:
+        leave(system, memory, x, process);
+        break;
+    }
+}
+
+static enum step_region region(const struct step_system *system, const void *state)
+{
+    static const enum step_region regions[] = {[REMAINDER] = STEP_REMAINDER,
+                                               [LOOKING] = STEP_TRYING,
+                                               [SWEEPING] = STEP_TRYING,
+                                               [PASSING] = STEP_TRYING,
+                                               [INSIDE] = STEP_CRITICAL};
+    (void)system;
+    return regions[((const struct state *)state)->stage];
+}
+
+/* What a whole state has of orders and numbers. */
+struct census {
+    unsigned orders;
+    unsigned in_q[2]; /* orders in q0, in q1 */
+    uint64_t queue;   /* of the order */
+    unsigned wait;
+    unsigned times[MOST]; /* how often each process is in q1, order.queue or a tmp */
+};
+
+static void count_list(const struct step_system *system, uint64_t list, struct census *c)
+{
+    for (; shared_queue_has_any(list); list >>= shared_queue_id_bits(system->n)) {
+        c->times[head_of(system, list)]++;
+    }
+}
+
+static void count_word(const struct step_system *system, unsigned word, uint64_t queue,
+                       struct census *c)
+{
+    for (; shared_queue_has_any(queue); queue >>= width(system, queue)) {
+        uint64_t element = shared_queue_first(queue, width(system, queue));
+        if (is_order(element)) {
+            c->orders++;
+            c->in_q[word]++;
+            c->queue = queue_of(system, element);
+            c->wait = wait_of(system, element);
+            count_list(system, c->queue, c);
+        } else {
+            c->times[element >> 1]++;
+        }
+    }
+}
+
+static const char *wrong(const struct step_system *system, const uint64_t *words,
+                         const void *states)
+{
+    struct census c = {0};
+    const struct state *x = states;
+    if (words[0] == SHARED_QUEUE_SPOILT || words[1] == SHARED_QUEUE_SPOILT) {
+        return "a queue holds more than fits a word";
+    }
+    count_word(system, 0, words[0], &c);
+    count_word(system, 1, words[1], &c);
+    for (unsigned i = 0; i < system->n; i++) {
+        count_list(system, x[i].tmp, &c);
+        if (x[i].queue != 0) {
+            c.orders++;
+            c.queue = x[i].queue;
+            c.wait = x[i].wait;
+            count_list(system, c.queue, &c);
+        }
+    }
+    if (c.orders != 1) {
+        return "there is not exactly one order (Lemma 1)";
+    }
+    for (unsigned i = 0; i < system->n; i++) {
+        if (c.times[i] != (x[i].stage != REMAINDER)) {
+            return "a number is lost or doubled (Observation 2)";
+        }
+        if (x[i].stage == LOOKING && (c.wait >> i & 1) != x[i].k) {
+            return "the order is wrong about where somebody looks (Observation 4)";
+        }
+    }
+    unsigned place = c.queue == SHARED_QUEUE_EMPTY ? 0 : c.wait >> head_of(system, c.queue) & 1;
+    return c.in_q[1 - place] != 0 ? "the order is where the first in line does not look "
+                                    "(Observation 3)"
+                                  : NULL;
+}
+
+/* An element as people read it: 2, or order(1 3; 010) with the line and wait. */
+static int print_element(const struct step_system *system, uint64_t element, char *out, size_t size)
+{
+    size_t at = 0;
+    if (!is_order(element)) {
+        return snprintf(out, size, "%u", (unsigned)(element >> 1) + 1);
+    }
+    at += (size_t)snprintf(out, size, "order(");
+    for (uint64_t list = queue_of(system, element); shared_queue_has_any(list);
+         list >>= shared_queue_id_bits(system->n)) {
+        at += (size_t)snprintf(out + at, size - at, "%u ", head_of(system, list) + 1);
+    }
+    at += (size_t)snprintf(out + at, size - at, "; ");
+    for (unsigned i = 0; i < system->n; i++) {
+        at += (size_t)snprintf(out + at, size - at, "%u", wait_of(system, element) >> i & 1);
+    }
+    return (int)at + snprintf(out + at, size - at, ")");
+}
+
+static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
+                      size_t size)
+{
+    char text[128];
+    size_t at = 0;
+    text[0] = '\0';
+    for (; shared_queue_has_any(value); value >>= width(system, value)) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s", at == 0 ? "" : " ");
+        at += (size_t)print_element(system, shared_queue_first(value, width(system, value)),
+                                    text + at, sizeof text - at);
+    }
+    return snprintf(out, size, "q%u=[%s]", word, text);
+}
+
+#define DQB(name_, title_, variant_)                                                               \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .variant = (variant_), .prepare = prepare,             \
+        .init = init, .step = step, .region = region, .wrong = wrong, .print_word = print_word     \
+    }
+
+const struct step_machine papers_dqb =
+    DQB("dqb", "DQB: two shared queues (2014, Algorithm 1)", AS_PRINTED);
+
+const struct step_machine papers_dqb_mutants[] = {
+    DQB("mutant-dqb-any", "DQB, whoever has the order is allowed in", ALLOWS_ANY),
+    DQB("mutant-dqb-first-only", "DQB, nobody is allowed in if the line is empty",
+        ALLOWS_FIRST_ONLY),
+    DQB("mutant-dqb-tmp", "DQB, numbers found while looking are not put in line", FORGETS_TMP),
+    DQB("mutant-dqb-sweep", "DQB, who has the order takes one number from q1, not all",
+        SWEEPS_ONCE),
+    DQB("mutant-dqb-wait", "DQB, the order is not told where one looks next", KEEPS_WAIT),
+    DQB("mutant-dqb-stay", "DQB, who passes the order on goes on looking there", STAYS),
+    DQB("mutant-dqb-leave", "DQB, the order is not told that one has left", LEAVES_WAIT),
+    DQB("mutant-dqb-return", "DQB, who leaves puts the order into q0 always", RETURNS_TO_Q0),
+};
