@@ -282,6 +282,7 @@ struct core_resize {
     uint32_t row;
     uint64_t cycle; /* as in core_take */
     bool grow;
+    uint32_t to; /* but not beyond this many seats; growing, 0: as many as there is room for */
 
     CORE_AT
     uint64_t i, v, k;

@@ -100,15 +100,19 @@ static inline enum core_progress core_claim(struct core *c, struct core_claim *f
     CORE_END(f);
 }
 
-/* How many seats there are after a row, r, has resized: never fewer than none, nor more than there
-   is room for. */
+/* How many seats there are after a row, r, has resized: never fewer or more than it asked for,
+   which the row says in place of a ticket (growing, 0: as many as there is room for), so that all
+   who finish it agree. */
 static inline uint32_t core__resized(const struct core *c, uint32_t seats, uint64_t r)
 {
     bool any = CORE_DROPS(c, CORE_GUARD_RESIZE_LIMIT);
     if (core_row_state(r) == CORE_GROWING) {
-        return seats < c->seats || any ? seats + 1 : seats;
+        uint32_t most = core_row_ticket(r) != 0 && core_row_ticket(r) < c->seats
+                            ? core_row_ticket(r)
+                            : c->seats;
+        return seats < most || any ? seats + 1 : seats;
     }
-    return seats > 0 || any ? (seats - 1) & 0xffff : 0;
+    return seats > core_row_ticket(r) || any ? (seats - 1) & 0xffff : seats;
 }
 
 /* V after a row, r, has left or resized. A seat that is owed is not given on; growing first cancels

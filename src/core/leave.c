@@ -255,7 +255,7 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     } while (core__names_k(c, f->k, f->row, f->cycle) && !CORE_DROPS(c, CORE_GUARD_COUNT_TAG));
     memset(&f->u, 0, sizeof f->u);
     f->u.publish.row = f->row;
-    f->u.publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->cycle, 0);
+    f->u.publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->cycle, f->to);
     CORE_FORGET(f->i);
     CORE_FORGET(f->v);
     CORE_FORGET(f->k);

@@ -25,7 +25,7 @@
  *     starvation               yes        holds
  *     first-in, first-enabled  yes        holds: Definition 2.5, with the doorway as above
  *     the same, of the enabled yes        holds: Definition 5.1
- *     avoidance of k-deadlock  no         violated for k < n: all wait for who stopped in the doorway
+ *     avoidance of k-deadlock  no         violated for k < n: all wait for one in the doorway
  *     FIFO enabling            no         violated for k < n: there T begins with the doorway
  *     overtakings              no         k = 1: at most n-1; 1 < k < n: without bound, in the
  *                                         doorway
