@@ -363,7 +363,8 @@ static int print_element(const struct step_system *system, uint64_t element, cha
     at += (size_t)snprintf(out, size, "order(");
     for (uint64_t list = queue_of(system, element); shared_queue_has_any(list);
          list >>= shared_queue_id_bits(system->n)) {
-        at += (size_t)snprintf(out + at, size - at, "%u ", head_of(system, list) + 1);
+        const char *space = out[at - 1] == '(' ? "" : " ";
+        at += (size_t)snprintf(out + at, size - at, "%s%u", space, head_of(system, list) + 1);
     }
     at += (size_t)snprintf(out + at, size - at, "; ");
     for (unsigned i = 0; i < system->n; i++) {
