@@ -146,9 +146,9 @@ static void a_tie_that_nobody_breaks_spoils_it(void)
 }
 
 /*
- * At n = 4 there are too many states for all of them. So a machine that begins with a given schedule
- * and whose processes come a few times each, and rest in R from then on. What goes wrong in it goes
- * wrong in the machine itself.
+ * At n = 4 there are too many states for all of them. So a machine that begins with a given
+ * schedule and whose processes come a few times each, and rest in R from then on. What goes wrong
+ * in it goes wrong in the machine itself.
  */
 static struct {
     const struct step_machine *machine;

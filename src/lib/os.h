@@ -32,7 +32,8 @@ int os_identity(pid_t pid, uint64_t *identity);
 /* Whether the process that was `pid` with that identity has ended. A handle to watch it by can be
    kept: *pidfd >= 0 is used if it is one, and made if it is -1. */
 bool os_process_ended(pid_t pid, uint64_t identity);
-/* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet. */
+/* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet.
+   */
 bool os_process_exited(pid_t pid, uint64_t identity);
 /* A descriptor that becomes readable when that process ends; -ESRCH: it has, or it is another; any
    other error: cannot tell. */

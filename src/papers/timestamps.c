@@ -76,9 +76,10 @@ static struct timestamps_state *state_of(void *states, size_t stride, unsigned p
 }
 
 /*
- * Canonical form, part 1: who labels takes note at once of the labels that it is yet to read. Sound:
- * labels only grow, so it will read these or greater ones, and what counts in the end, the greatest
- * and whether any pair is above its own, comes out the same. (Its steps remain: it reads again.)
+ * Canonical form, part 1: who labels takes note at once of the labels that it is yet to read.
+ * Sound: labels only grow, so it will read these or greater ones, and what counts in the end, the
+ * greatest and whether any pair is above its own, comes out the same. (Its steps remain: it reads
+ * again.)
  */
 static void note_what_is_to_come(const struct timestamps *ts, const uint64_t *labels, void *states,
                                  size_t stride)

@@ -1,6 +1,7 @@
 /*
- * UCTSS, the concurrent timestamp system with unbounded labels (Afek, Dolev, Gafni, Merritt, Shavit,
- * 1994, Fig. 1): who labelled itself earlier? Not a machine: a component for machines on registers.
+ * UCTSS, the concurrent timestamp system with unbounded labels (Afek, Dolev, Gafni, Merritt,
+ * Shavit, 1994, Fig. 1): who labelled itself earlier? Not a machine: a component for machines on
+ * registers.
  *
  * Label(i) is a register that only process i writes; all begin with 0. A process has
  *
@@ -9,8 +10,8 @@
  *     Scan    reads Label(j) of all it is asked about and says who of them is before itself: whose
  *             pair is less than its own                             one step for each read
  *
- * Pairs are compared by label, then by process. Both operations are resumed step by step: begin one,
- * then call its step until that says that it is finished. A process does one at a time.
+ * Pairs are compared by label, then by process. Both operations are resumed step by step: begin
+ * one, then call its step until that says that it is finished. A process does one at a time.
  *
  * The figure as scanned compares labels alone when it asks whether to write. Two who begin together
  * then both keep what they have, although the tie has an order: TIMESTAMPS_PRINTED.
