@@ -5,8 +5,8 @@
  *
  * The queue holds applications and offers. An offer of the next id lets its taker into C; an offer
  * is for both, or for the one who has applied. What must not get lost is enqueued twice, as
- * versions 1 and 2, and each goes on dequeuing and enqueuing its own pair until it meets one version
- * twice running, or none: then the other has taken one.
+ * versions 1 and 2, and each goes on dequeuing and enqueuing its own pair until it meets one
+ * version twice running, or none: then the other has taken one.
  *
  *     property                  promised   decided for n = 2, k = 1
  *     at most 1 in C            yes        holds
