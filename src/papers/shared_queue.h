@@ -21,8 +21,8 @@ enum { SHARED_QUEUE_BITS = 63, SHARED_QUEUE_EMPTY = 1, SHARED_QUEUE_SPOILT = 0 }
 /* How wide is the element that `bits` begins with? Everything behind it is bits of others. */
 typedef unsigned shared_queue_width(const struct step_system *system, uint64_t bits);
 
-/* A queue as a value, for initial words, private lists and printing: the bits that it has in use.
-   */
+/* A queue as a value, for initial words, private lists and printing: how many bits it has in
+   use. */
 static inline unsigned shared_queue_used(uint64_t queue)
 {
     return queue == SHARED_QUEUE_SPOILT ? SHARED_QUEUE_BITS
