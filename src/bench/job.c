@@ -34,7 +34,7 @@ static const char *usher_path_beside(void)
     }
     path[length] = '\0';
     char *slash = strrchr(path, '/');
-    (void)strcpy(slash + 1, "usher");
+    (void)snprintf(slash + 1, sizeof path - (size_t)(slash + 1 - path), "usher");
     return path;
 }
 

@@ -42,7 +42,9 @@ static int run(const struct lab_options *options)
         show(model_pool_mutants, width);
         show(model_gate_mutants, width);
     }
-    (void)printf("\n1979, 1989: papers by Fischer, Lynch, Burns and Borodin; see man usher-lab.\n");
+    (void)printf(
+        "\n1979, 1989: Fischer, Lynch, Burns, Borodin. 1994: Afek, Dolev, Gafni, Merritt, Shavit.\n"
+        "2002: Omori, Obokata, Motegi, Igarashi. 2014: Wang, Wang. See man usher-lab.\n");
     return LAB_OK;
 }
 

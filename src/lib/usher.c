@@ -6,6 +6,7 @@
 #include "core/fast.h"
 #include "lib/lib.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,9 @@ static int open_threads(struct usher_pool *pool, const struct usher_options *opt
 
 static void lay_out(struct usher_pool *pool)
 {
-    const struct format_shape *shape = &pool->header->shape;
     char *bytes = (char *)pool->header;
+    const struct format_shape *shape = &pool->header->shape;
+    assert(bytes != NULL);
     pool->rows = (void *)(bytes + shape->rows_at);
     pool->core = (struct core){
         .words = (void *)(bytes + FORMAT_WORDS),

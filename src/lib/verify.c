@@ -20,6 +20,7 @@ static __attribute__((format(printf, 2, 3))) void fault(struct report *report, c
     char sentence[256];
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
     (void)vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     report->faults++;
