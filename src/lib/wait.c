@@ -3,7 +3,7 @@
  * changes, and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
  * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, and the second,
- * half as often, because the first may die, too. The others sleep long, the longer the more they
+ * a third as often, because the first may die, too. The others sleep long, the longer the more they
  * are, so that all of them together hardly wake: should the first two be killed at once, one of
  * the others finds out. Whoever leaves the front of the line sees that the next one looks.
  *
@@ -18,9 +18,9 @@
 
 enum {
     LOOK_SOON_NS = 2 * 1000 * 1000, /* most seats come back before there is any need to look */
-    LOOK_FIRST_NS = 75 * 1000 * 1000,
-    LOOK_SECOND_NS = 150 * 1000 * 1000,
-    LOOK_EACH_NS = 250 * 1000 * 1000 /* times the number of waiters, for the others */
+    LOOK_FIRST_NS = 85 * 1000 * 1000,
+    LOOK_SECOND_NS = 300 * 1000 * 1000,
+    LOOK_EACH_NS = 1000 * 1000 * 1000 /* times the number of waiters, for the others */
 };
 
 /* A number that is different for each, without a state that threads would share. */

@@ -11,15 +11,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WATCH_ALL_NS = 1000 * 1000 * 1000, WATCH_MOST = 128, WATCH_EXEC = 8 };
+enum {
+    WATCH_EXEC_NS = 300 * 1000 * 1000,
+    WATCH_ALL_NS = 1000 * 1000 * 1000,
+    WATCH_MOST = 128,
+    WATCH_EXEC = 8
+};
+
+#define WATCH_POLLED 0x80000000U
 
 struct watch {
     uint64_t i, v;
     int64_t looked_ns; /* at everything */
     bool all;          /* all that matter are watched */
+    int64_t asked_ns;  /* for the locks of those that may have called exec */
     unsigned count, locks;
     struct pollfd processes[WATCH_MOST];
-    uint32_t locked[WATCH_MOST]; /* rows of processes that only their lock can tell about */
+    uint32_t locked[WATCH_MOST]; /* rows, with WATCH_POLLED if the process is watched, too */
 };
 
 static uint64_t word_at(const struct usher_pool *pool, uint32_t at)
@@ -61,9 +69,9 @@ static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
     }
     watch->processes[watch->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
     /* A process that has called exec lives, but its lock is free. Asking costs more the more locks
-       there are: if there are many, once a second must do. */
+       there are, and it is no death: now and then must do; if there are many, once a second. */
     if ((format_owner_flags(owner) & FORMAT_BY_LOCK) && watch->count <= WATCH_EXEC) {
-        watch->locked[watch->locks++] = row;
+        watch->locked[watch->locks++] = row | WATCH_POLLED;
     }
 }
 
@@ -100,8 +108,12 @@ static bool quiet(struct usher_pool *pool, struct watch *watch, int64_t now)
         poll(watch->processes, watch->count, 0) != 0) {
         return false;
     }
+    bool execs = now - watch->asked_ns >= WATCH_EXEC_NS;
+    watch->asked_ns = execs ? now : watch->asked_ns;
     for (unsigned l = 0; l < watch->locks; l++) {
-        if (os_locked(pool->fd, (off_t)LIB_LOCK_ROW + watch->locked[l]) == 0) {
+        uint32_t row = watch->locked[l] & ~WATCH_POLLED;
+        if ((execs || row == watch->locked[l]) &&
+            os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 0) {
             return false;
         }
     }
