@@ -6,6 +6,7 @@
 #include "usher.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -247,6 +248,41 @@ static void a_pool_that_was_removed_lets_nobody_in(void)
     }
 }
 
+/* What a remover that was killed has left in the header: docs/pool-format.md. */
+static void say_removed(struct usher_pool *pool, uint32_t mark)
+{
+    int fd = open(usher_path(pool), O_RDWR);
+    EXPECT(fd >= 0);
+    EXPECT_EQ(pwrite(fd, &mark, sizeof mark, 128), sizeof mark);
+    EXPECT_EQ(close(fd), 0);
+}
+
+static void a_remover_that_died_undecided_has_not_removed_a_pool_in_use(void)
+{
+    struct usher_pool *pool = open_pool("undecided", 1);
+    struct usher_seat seat;
+    struct usher_seat other;
+    EXPECT_EQ(usher_acquire(pool, &seat), 0);
+    say_removed(pool, 1);
+    EXPECT_EQ(usher_try_acquire(pool, &other), -EIDRM); /* as long as nobody has looked */
+    struct usher_pool *newcomer = open_pool("undecided", 1);
+    EXPECT_EQ(usher_try_acquire(newcomer, &other), -EAGAIN);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(usher_try_acquire(pool, &other), 0);
+    EXPECT_EQ(usher_release(pool, &other), 0);
+    usher_close(newcomer);
+    /* One that had decided has: the name goes to a new pool. */
+    EXPECT_EQ(usher_acquire(pool, &seat), 0);
+    say_removed(pool, 2);
+    newcomer = open_pool("undecided", 1);
+    EXPECT_EQ(usher_try_acquire(newcomer, &other), 0);
+    EXPECT_EQ(usher_release(newcomer, &other), 0);
+    usher_close(newcomer);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    usher_close(pool);
+    EXPECT_EQ(usher_remove("undecided"), 0);
+}
+
 int main(void)
 {
     EXPECT(mkdtemp(directory) != NULL);
@@ -259,6 +295,7 @@ int main(void)
     RUN(a_seat_made_over_to_a_stranger_outlives_its_giver);
     RUN(a_thread_that_is_cancelled_in_a_wait_takes_no_seat_with_it);
     RUN(a_pool_that_was_removed_lets_nobody_in);
+    RUN(a_remover_that_died_undecided_has_not_removed_a_pool_in_use);
     (void)usher_remove("descriptors");
     (void)usher_remove("owed");
     (void)usher_remove("dead-line");

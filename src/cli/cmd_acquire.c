@@ -140,8 +140,7 @@ static int acquire(int argc, char **argv)
     error = cli_open(&wait, &options, 0);
     if (error == 0) {
         if (options.for_pid == 0 && cli_nested_run(wait.pool, &seat)) {
-            /* under usher run of the same pool: that seat is ours already, until the command ends
-               */
+            /* under usher run of the same pool: that seat is ours until the command ends */
             (void)printf("%u\n", seat.number);
             return cli_close(&wait, cli_printed(CLI_OK));
         }

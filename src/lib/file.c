@@ -34,14 +34,7 @@ static int fill(int fd, const struct format_shape *shape, mode_t mode)
     struct format_header *header = memory;
     header->shape = *shape;
     header->check = format_check(shape);
-    struct core core = {
-        .words = (void *)((char *)memory + FORMAT_WORDS),
-        .rows = shape->guests,
-        .seats = shape->most_seats,
-        .line_mask = shape->places - 1,
-        .at_line = (uint32_t)((shape->line_at - FORMAT_WORDS) / 8),
-        .at_seat = (uint32_t)((shape->seats_at - FORMAT_WORDS) / 8),
-    };
+    struct core core = usher__format_core(header);
     core_init(&core, shape->seats);
     (void)munmap(memory, shape->size);
     return 0;
@@ -193,11 +186,16 @@ static int unlink_own(const struct usher_pool *pool, int directory, const char *
     return unlinkat(directory, name, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* A pool that says it is removed, under its name still: its remover died, or is at it. */
+/* A pool that says it is removed, under its name still: its remover died, or is at it. One that
+   died before it had made sure that nobody is in has not removed it. */
 static int finish_removing(struct usher_pool *pool, int directory, const char *name)
 {
     if (os_lock(pool->fd, LIB_LOCK_REMOVE) == 0) {
-        int error = unlink_own(pool, directory, name);
+        uint32_t asked = FORMAT_ASKED;
+        int error = 0;
+        if (!atomic_compare_exchange_strong(&pool->header->removed, &asked, 0)) {
+            error = unlink_own(pool, directory, name);
+        }
         (void)os_unlock(pool->fd, LIB_LOCK_REMOVE);
         return error;
     }
@@ -289,6 +287,28 @@ static int unlink_unusable(const char *name, int why)
     return error;
 }
 
+/* Nobody else is removing it. Those who come meanwhile are turned away, so that two looks are
+   enough to know that nobody is in. */
+static int remove_locked(struct usher_pool *pool, int directory, const char *name, bool force)
+{
+    if (!force && in_use(pool)) {
+        return -EBUSY;
+    }
+    atomic_store(&pool->header->removed, FORMAT_ASKED);
+    if (!force && in_use(pool)) { /* they were faster */
+        atomic_store(&pool->header->removed, 0);
+        return -EBUSY;
+    }
+    atomic_store(&pool->header->removed, FORMAT_GONE);
+    int error = unlink_own(pool, directory, name);
+    if (error != 0) {
+        atomic_store(&pool->header->removed, 0); /* it has its name still */
+        return error;
+    }
+    usher__wait_wake_all(pool);
+    return 0;
+}
+
 static int remove_named(const char *name, bool force)
 {
     char path[PATH_MAX];
@@ -307,23 +327,10 @@ static int remove_named(const char *name, bool force)
         return error;
     }
     error = usher__name_resolve(name, false, path, &directory, &last);
-    if (error == 0 && os_lock(pool->fd, LIB_LOCK_REMOVE) != 0) {
-        error = -EBUSY; /* somebody else is removing it */
-        (void)close(directory);
-    } else if (error == 0) {
-        if (!force && in_use(pool)) {
-            error = -EBUSY;
-        } else {
-            atomic_store(&pool->header->removed, 1);
-            if (!force && in_use(pool)) { /* they were faster */
-                atomic_store(&pool->header->removed, 0);
-                error = -EBUSY;
-            } else if ((error = unlink_own(pool, directory, last)) != 0) {
-                atomic_store(&pool->header->removed, 0); /* it has its name still: not removed */
-            } else {
-                usher__wait_wake_all(pool);
-            }
-        }
+    if (error == 0) {
+        error = os_lock(pool->fd, LIB_LOCK_REMOVE) != 0
+                    ? -EBUSY /* somebody else is removing it */
+                    : remove_locked(pool, directory, last, force);
         (void)close(directory);
     }
     usher_close(pool);

@@ -48,6 +48,19 @@ int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t gue
     return 0;
 }
 
+struct core usher__format_core(struct format_header *header)
+{
+    const struct format_shape *shape = &header->shape;
+    return (struct core){
+        .words = (void *)((char *)header + FORMAT_WORDS),
+        .rows = shape->guests,
+        .seats = shape->most_seats,
+        .line_mask = shape->places - 1,
+        .at_line = (uint32_t)((shape->line_at - FORMAT_WORDS) / 8),
+        .at_seat = (uint32_t)((shape->seats_at - FORMAT_WORDS) / 8),
+    };
+}
+
 int usher__format_verify(const struct format_header *header, uint64_t size)
 {
     const struct format_shape *shape = &header->shape;

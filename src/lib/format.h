@@ -14,6 +14,8 @@
 #ifndef USHER_LIB_FORMAT_H
 #define USHER_LIB_FORMAT_H
 
+#include "core/core.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -43,7 +45,7 @@ struct format_header {
     struct format_shape shape;
     uint64_t check; /* of the shape: format_check */
     uint64_t unused[7];
-    _Atomic uint32_t removed;    /* by usher_remove, before the name is unlinked */
+    _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */
     _Atomic uint32_t rows_used;  /* no row from here on has ever been owned */
     _Atomic uint64_t reaped;     /* guests reaped */
     _Atomic uint64_t past_count; /* seats given back by those who note times: the last are below */
@@ -66,6 +68,11 @@ struct format_row {
     _Atomic uint64_t served;   /* seats given back by this row */
     _Atomic uint32_t gave_up;
     _Atomic uint32_t watch; /* enum format_watch: the sleeper's notes for its wakers */
+};
+
+enum format_removed {
+    FORMAT_ASKED = 1, /* nobody enters any more; whether somebody is in is being found out */
+    FORMAT_GONE = 2   /* it is removed, and its name is unlinked now */
 };
 
 enum format_owner_flags {
@@ -117,6 +124,9 @@ static inline uint64_t format_check(const struct format_shape *shape)
 
 /* The shape of a pool. 0, or -1 if there cannot be one. */
 int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t guests);
+
+/* The core's words of a pool whose shape is right. */
+struct core usher__format_core(struct format_header *header);
 
 /* Is what stands in a file of that size a pool that can be used? 0 or -errno, see usher_open. */
 int usher__format_verify(const struct format_header *header, uint64_t size);

@@ -2,8 +2,6 @@
  * A pool as a whole: open, close, resize, reap. In and out is acquire.c and release.c. Seats and
  * tickets are the core's (src/core); rows are guest.c's; waiting is wait.c's.
  */
-#include "core/again.h"
-#include "core/fast.h"
 #include "lib/lib.h"
 
 #include <assert.h>
@@ -65,20 +63,11 @@ static int open_threads(struct usher_pool *pool, const struct usher_options *opt
 
 static void lay_out(struct usher_pool *pool)
 {
-    char *bytes = (char *)pool->header;
-    const struct format_shape *shape = &pool->header->shape;
-    assert(bytes != NULL);
-    pool->rows = (void *)(bytes + shape->rows_at);
-    pool->core = (struct core){
-        .words = (void *)(bytes + FORMAT_WORDS),
-        .rows = shape->guests,
-        .seats = shape->most_seats,
-        .line_mask = shape->places - 1,
-        .at_line = (uint32_t)((shape->line_at - FORMAT_WORDS) / 8),
-        .at_seat = (uint32_t)((shape->seats_at - FORMAT_WORDS) / 8),
-        .wake = wake,
-        .wake_context = pool,
-    };
+    assert(pool->header != NULL);
+    pool->rows = (void *)((char *)pool->header + pool->header->shape.rows_at);
+    pool->core = usher__format_core(pool->header);
+    pool->core.wake = wake;
+    pool->core.wake_context = pool;
 }
 
 static void discard(struct usher_pool *pool)
@@ -155,17 +144,12 @@ const char *usher_path(struct usher_pool *pool)
     return pool->path;
 }
 
-static inline __attribute__((always_inline)) int usable(const struct usher_pool *pool)
+int usher__pool_usable(const struct usher_pool *pool)
 {
     if (pool->generation != *usher__generation) {
         return -ESTALE;
     }
     return atomic_load_explicit(&pool->header->removed, memory_order_relaxed) != 0 ? -EIDRM : 0;
-}
-
-int usher__pool_usable(const struct usher_pool *pool)
-{
-    return usable(pool);
 }
 
 int usher_resize(struct usher_pool *pool, uint32_t seats)
