@@ -73,6 +73,15 @@ int64_t cli_now_ns(void);
 char *cli_presentable(char *text);
 /* Cut to so many bytes, and not in the middle of a character. */
 char *cli_cut(char *text, size_t room);
+/* process.c */
+/* The beginning of a file of /proc/PID, ended by '\0'. How much there is, 0 if it may not be read. */
+size_t cli_read_process(pid_t pid, const char *what, char *text, size_t room);
+struct cli_process {
+    char state; /* as ps shows it */
+    pid_t parent;
+    unsigned long arguments; /* where they are in its memory; 0: it may not be known */
+};
+bool cli_process(pid_t pid, struct cli_process *process);
 /* The label of a holder's seat; "" if there is none, or it may not be read. */
 const char *cli_label_of(const struct usher_guest *holder, char *label, size_t room);
 /* What a process is running, for people: the name, and as many of its arguments as fit. */

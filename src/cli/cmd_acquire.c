@@ -7,40 +7,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* What tells a forked copy from a program that was started: a copy has its parent's memory, so its
-   arguments are at the same, random, address. */
-static bool memory_of(pid_t pid, pid_t *parent, unsigned long *arguments)
-{
-    char path[64];
-    char text[1024];
-    long parent_ = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    FILE *file = fopen(path, "re");
-    size_t got = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    text[got] = '\0';
-    char *at = strrchr(text, ')'); /* the name may hold anything */
-    *arguments = 0;
-    for (int field = 3; at != NULL && field <= 48; field++) {
-        at = strchr(at, ' ');
-        at = at == NULL ? NULL : at + 1;
-        if (at != NULL && field == 4) {
-            parent_ = strtol(at, NULL, 10);
-        }
-        if (at != NULL && field == 48) {
-            *arguments = strtoul(at, NULL, 10);
-        }
-    }
-    *parent = (pid_t)parent_;
-    return at != NULL && parent_ > 0;
-}
 
 /* Does a process have a pipe open for reading (S_IRUSR) or writing (S_IWUSR)? With a reader: one
    that this other process reads from. */
@@ -65,16 +34,15 @@ static bool has_pipe(pid_t pid, const char *pipe, mode_t mode, pid_t reader)
     return found;
 }
 
-/* The shell that a shell is a copy of, or 0. */
+/* The shell that a shell is a copy of, or 0. What tells a forked copy from a program that was
+   started: a copy has its parent's memory, so its arguments are at the same, random, address. */
 static pid_t original_of(pid_t shell)
 {
-    pid_t above;
-    pid_t further;
-    unsigned long own;
-    unsigned long other;
-    return memory_of(shell, &above, &own) && own != 0 && memory_of(above, &further, &other) &&
-                   own == other
-               ? above
+    struct cli_process copy;
+    struct cli_process above;
+    return cli_process(shell, &copy) && copy.arguments != 0 && copy.parent > 0 &&
+                   cli_process(copy.parent, &above) && above.arguments == copy.arguments
+               ? copy.parent
                : 0;
 }
 

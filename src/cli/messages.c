@@ -2,12 +2,10 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* How many bytes the character there has; 0: it is not UTF-8. */
 static size_t character(const unsigned char *at)
@@ -148,29 +146,4 @@ const char *cli_duration(int64_t ns, char *text, size_t room)
         (void)snprintf(text, room, "%lld d %lld h", s / 86400, s % 86400 / 3600);
     }
     return text;
-}
-
-const char *cli_command_of(pid_t pid, char *text, size_t room)
-{
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, text, room - 1);
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    if (got <= 0) {
-        (void)snprintf(text, room, "-");
-        return text;
-    }
-    text[got] = '\0';
-    for (ssize_t c = 0; c < got; c++) {
-        if (text[c] == '\0') {
-            text[c] = ' ';
-        }
-    }
-    while (got > 0 && text[got - 1] == ' ') {
-        text[--got] = '\0';
-    }
-    return cli_presentable(text);
 }

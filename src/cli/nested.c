@@ -38,31 +38,13 @@ static void whole_path(struct usher_pool *pool, char *path)
     }
 }
 
-static pid_t parent_of(pid_t pid)
-{
-    char path[64];
-    char text[512];
-    long parent = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    FILE *file = fopen(path, "re");
-    size_t got = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    text[got] = '\0';
-    const char *behind = strrchr(text, ')'); /* the name may hold anything */
-    if (behind == NULL || sscanf(behind, ") %*c %ld", &parent) != 1) {
-        return 0;
-    }
-    return (pid_t)parent;
-}
-
 /* Does a process above us hold a seat, or this very one, from before it was exec'd? */
 static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
 {
     struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
     int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, MOST_GUESTS);
     bool found = false;
+    struct cli_process process;
     pid_t above = count > 0 ? getpid() : 0;
     for (unsigned steps = 0; above > 1 && steps < 100 && !found; steps++) {
         for (int g = 0; g < count && g < MOST_GUESTS && !found; g++) {
@@ -72,7 +54,7 @@ static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
                 *seat = (struct usher_seat){.number = guests[g].seat, .ticket = guests[g].ticket};
             }
         }
-        above = parent_of(above);
+        above = cli_process(above, &process) ? process.parent : 0;
     }
     free(guests);
     return found;

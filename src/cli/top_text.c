@@ -1,13 +1,11 @@
 /* Text that fits its columns, and what it says of processes: see top.h. */
 #include "cli/top.h"
 
-#include <fcntl.h>
 #include <langinfo.h>
 #include <ncurses.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <wchar.h>
 #include <wctype.h>
 
@@ -97,27 +95,10 @@ const char *top_count(uint64_t count, char *text, size_t room)
     return text;
 }
 
-/* The beginning of a file of /proc/PID, ended by '\0'. How much there is, 0 if it may not be
-   read. */
-static size_t read_process(pid_t pid, const char *what, char *text, size_t room)
-{
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, what);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, text, room - 1);
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0 ? (size_t)got : 0;
-}
-
 static bool stopped(pid_t pid)
 {
-    char text[512];
-    (void)read_process(pid, "stat", text, sizeof text);
-    const char *state = strrchr(text, ')'); /* the name before it may have any character */
-    return state != NULL && (state[1] == ' ') && (state[2] == 'T' || state[2] == 't');
+    struct cli_process process;
+    return cli_process(pid, &process) && (process.state == 'T' || process.state == 't');
 }
 
 /* The program without its directories: they say least and take the most room. */
