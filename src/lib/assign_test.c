@@ -1,0 +1,218 @@
+/*
+ * Seats that are assigned to another process: usher_assign, usher_release_for. Such a seat is taken
+ * until that process ends or anybody gives it back, whatever becomes of who acquired it.
+ */
+#include "mortals.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+static void idle(void *unused)
+{
+    (void)unused;
+    stay();
+}
+
+/* Acquires, assigns to the process told, and then ends in some way. */
+static void acquire_and_assign(void *context)
+{
+    const int *way = context;
+    struct usher_pool *pool;
+    struct usher_options options = {.flags = *way == 3 ? USHER_KEEP : 0};
+    pid_t heir = (pid_t)atomic_load(&board->flags[0]);
+    EXPECT_EQ(usher_open(&pool, "assign", &options), 0);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
+    EXPECT_EQ(usher_release(pool, &seat), -EPERM);
+    EXPECT_EQ(usher_assign(pool, &seat, heir), -EPERM);
+    if (*way == 1) {
+        usher_close(pool);
+    }
+    if (*way == 2) {
+        (void)raise(SIGKILL);
+    }
+}
+
+static void an_assigned_seat_stays_until_that_process_ends(void)
+{
+    struct usher_pool *pool = scene_open("assign", 1);
+    struct usher_guest guest;
+    for (int way = 0; way < 4;
+         way++) { /* ends; closes and ends; is killed; ends, with USHER_KEEP */
+        scene_clear();
+        pid_t heir = scene_start(idle, NULL);
+        atomic_store(&board->flags[0], heir);
+        EXPECT_EQ(scene_end(scene_start(acquire_and_assign, &way)), way == 2 ? SIGKILL : 0);
+        for (int i = 0; i < 10; i++) {
+            expect_taken(pool);
+        }
+        EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
+        EXPECT_EQ(guest.pid, heir);
+        EXPECT_EQ(guest.alive, 1);
+        kill_to_zombie(heir);
+        struct usher_seat seat = get_soon(pool);
+        EXPECT_EQ(seat.flags, USHER_INHERITED);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        EXPECT_EQ(scene_end(heir), SIGKILL);
+    }
+    finish(pool, "assign", 1);
+}
+
+static void release_for_the_heir(void *unused)
+{
+    (void)unused;
+    struct usher_pool *own = scene_open("assign", 0);
+    EXPECT_EQ(usher_release_for(own, getpid()), 0);
+    EXPECT_EQ(usher_release_for(own, 0), 0);
+    EXPECT_EQ(usher_release_for(own, -1), 0);
+    EXPECT_EQ(usher_release_for(own, INT_MIN), 0);
+    EXPECT_EQ(usher_release_for(own, (pid_t)atomic_load(&board->flags[0])), 2);
+    EXPECT_EQ(usher_release_for(own, (pid_t)atomic_load(&board->flags[0])), 0);
+    usher_close(own);
+}
+
+static void anybody_may_give_back_what_is_assigned(void)
+{
+    struct usher_pool *pool = scene_open("assign", 3);
+    pid_t heir = scene_start(idle, NULL);
+    struct usher_seat seats[3];
+    uint64_t used = 0;
+    scene_clear();
+    atomic_store(&board->flags[0], heir);
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 3; i++) {
+            seats[i] = scene_acquire(pool);
+            EXPECT_EQ(seats[i].flags, 0); /* given back, nobody died */
+        }
+        EXPECT_EQ(usher_assign(pool, &seats[0], heir), 0);
+        EXPECT_EQ(usher_assign(pool, &seats[2], heir), 0);
+        scene_in_child(release_for_the_heir, NULL);
+        EXPECT_EQ(usher_release(pool, &seats[0]), -EPERM);
+        EXPECT_EQ(scene_info(pool).free, 2);
+        EXPECT_EQ(usher_release(pool, &seats[1]), 0);
+        used = round == 0 ? scene_info(pool).guests_used : used;
+        EXPECT_EQ(scene_info(pool).guests_used, used); /* their rows are ours again */
+    }
+    EXPECT_EQ(scene_info(pool).served, 60);
+    EXPECT_EQ(scene_info(pool).reaped, 0);
+    /* By the process itself that has assigned it, and with others waiting. */
+    struct usher_seat last[3] = {scene_acquire(pool), scene_acquire(pool), scene_acquire(pool)};
+    EXPECT_EQ(usher_assign(pool, &last[1], heir), 0);
+    pid_t waiter = scene_waiter(1, "assign", 1);
+    EXPECT_EQ(usher_release_for(pool, heir), 1);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+    EXPECT_EQ(board->seat[1].number, last[1].number);
+    scene_leave(1, waiter);
+    scene_kill(heir);
+    finish(pool, "assign", 3);
+}
+
+static void *be_a_thread(void *unused)
+{
+    (void)unused;
+    atomic_store(&board->flags[2], (int)syscall(SYS_gettid));
+    while (atomic_load(&board->flags[3]) == 0) {
+        scene_pause_us(500);
+    }
+    return NULL;
+}
+
+static void a_seat_is_assigned_to_living_processes_only(void)
+{
+    struct usher_pool *pool = scene_open("assign", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_seat copy = seat;
+    pthread_t thread;
+    pid_t gone = scene_start(come_and_go, "other"); /* of another pool: it just ends */
+    EXPECT_EQ(scene_end(gone), 0);
+    scene_clear();
+    EXPECT_EQ(usher_assign(pool, &seat, gone), -ESRCH);
+    EXPECT_EQ(usher_assign(pool, &seat, 0), -EINVAL);
+    EXPECT_EQ(usher_assign(pool, &seat, -1), -EINVAL);
+    EXPECT_EQ(usher_assign(pool, &seat, INT_MIN), -EINVAL);
+    EXPECT_EQ(usher_assign(pool, &seat, INT_MAX), -ESRCH);
+    EXPECT_EQ(pthread_create(&thread, NULL, be_a_thread, NULL), 0);
+    UNTIL(atomic_load(&board->flags[2]) != 0);
+    int error = usher_assign(pool, &seat, (pid_t)atomic_load(&board->flags[2]));
+    EXPECT(error == -ESRCH || error == -EINVAL); /* a thread is no process */
+    atomic_store(&board->flags[3], 1);
+    EXPECT_EQ(pthread_join(thread, NULL), 0);
+    pid_t zombie = scene_start(idle, NULL);
+    kill_to_zombie(zombie);
+    EXPECT_EQ(usher_assign(pool, &seat, zombie), -ESRCH); /* it must be alive */
+    EXPECT_EQ(scene_end(zombie), SIGKILL);
+    copy.cycle++;
+    EXPECT_EQ(usher_assign(pool, &copy, getppid()), -EPERM);
+    EXPECT_EQ(scene_info(pool).holders, 1); /* and it is ours still */
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(usher_assign(pool, &seat, getppid()), -EPERM);
+    /* To ourselves: it stays until we end, or give it back as assigned. */
+    usher_close(pool);
+    for (unsigned keep = 0; keep <= USHER_KEEP; keep += USHER_KEEP) {
+        struct usher_options options = {.flags = keep};
+        EXPECT_EQ(usher_open(&pool, "assign", &options), 0);
+        seat = scene_acquire(pool);
+        EXPECT_EQ(usher_assign(pool, &seat, getpid()), 0);
+        expect_taken(pool);
+        usher_close(pool);
+        pool = scene_open("assign", 1);
+        expect_taken(pool);
+        EXPECT_EQ(usher_release_for(pool, getpid()), 1);
+        usher_close(pool);
+    }
+    pool = scene_open("assign", 1);
+    finish(pool, "assign", 1);
+}
+
+static void compete_to_release(void *unused)
+{
+    (void)unused;
+    struct usher_pool *own = scene_open("compete", 0);
+    for (int round = 1; round <= 200; round++) {
+        while (atomic_load(&board->flags[1]) < round) {
+            (void)sched_yield();
+        }
+        int released = usher_release_for(own, (pid_t)atomic_load(&board->flags[0]));
+        EXPECT(released >= 0);
+        atomic_fetch_add(&board->flags[2], released);
+        atomic_fetch_add(&board->flags[3], 1);
+    }
+    usher_close(own);
+}
+
+static void what_several_give_back_at_once_is_counted_once(void)
+{
+    struct usher_pool *pool = scene_open("compete", 2);
+    scene_clear();
+    atomic_store(&board->flags[0], getppid());
+    pid_t children[3];
+    for (int c = 0; c < 3; c++) {
+        children[c] = scene_start(compete_to_release, NULL);
+    }
+    for (int round = 1; round <= 200; round++) {
+        for (int i = 0; i < 2; i++) {
+            struct usher_seat seat = scene_acquire(pool);
+            EXPECT_EQ(usher_assign(pool, &seat, getppid()), 0);
+        }
+        atomic_store(&board->flags[1], round);
+        UNTIL(atomic_load(&board->flags[3]) == 3 * round);
+    }
+    for (int c = 0; c < 3; c++) {
+        EXPECT_EQ(scene_end(children[c]), 0);
+    }
+    EXPECT_EQ(atomic_load(&board->flags[2]), 400);
+    EXPECT_EQ(scene_info(pool).served, 400);
+    finish(pool, "compete", 2);
+}
+
+int main(void)
+{
+    scene_begin();
+    RUN(an_assigned_seat_stays_until_that_process_ends);
+    RUN(anybody_may_give_back_what_is_assigned);
+    RUN(a_seat_is_assigned_to_living_processes_only);
+    RUN(what_several_give_back_at_once_is_counted_once);
+    return 0;
+}

@@ -1,0 +1,161 @@
+/*
+ * Processes that share a pool across pid namespaces, where one number means several processes:
+ * nobody is taken for another, or for dead. Needs to be allowed to make a namespace.
+ */
+#include "mortals.h"
+
+#include <sched.h>
+
+/* In a new pid namespace: `body` is its process 1. False: not allowed here. */
+struct in_namespace {
+    void (*body)(void *);
+    void *context;
+};
+
+static void enter_namespace(void *context)
+{
+    struct in_namespace *inside = context;
+    if (unshare(CLONE_NEWPID) != 0) {
+        _exit(77);
+    }
+    _exit(WEXITSTATUS(scene_end(scene_start(inside->body, inside->context))));
+}
+
+static pid_t start_in_namespace(void (*body)(void *), void *context)
+{
+    struct in_namespace inside = {body, context};
+    return scene_start(enter_namespace, &inside);
+}
+
+static bool may_make_namespaces(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(unshare(CLONE_NEWPID) == 0 ? 0 : 77);
+    }
+    bool may = scene_end(child) == 0;
+    if (!may) {
+        (void)printf("  SKIPPED: may not make a pid namespace\n");
+    }
+    return may;
+}
+
+static void hold_as_process_1(void *context)
+{
+    const int *i = context;
+    struct usher_pool *own = scene_open("space", 0);
+    EXPECT_EQ(getpid(), 1);
+    EXPECT_EQ(usher_acquire(own, &board->seat[*i]), 0);
+    atomic_store(&board->step[*i], SCENE_DONE);
+    while (atomic_load(&board->told[*i]) == SCENE_STAY) {
+        scene_pause_us(500);
+    }
+    if (atomic_load(&board->told[*i]) == SCENE_LEAVE) {
+        EXPECT_EQ(usher_release(own, &board->seat[*i]), 0);
+        usher_close(own);
+    }
+}
+
+static void a_holder_in_another_namespace_is_alive_until_it_dies(void)
+{
+    struct usher_pool *pool = scene_open("space", 1);
+    struct usher_guest guest;
+    int zero = 0;
+    if (!may_make_namespaces()) {
+        usher_close(pool);
+        EXPECT_EQ(usher_remove("space"), 0);
+        return;
+    }
+    for (int round = 0; round < 4; round++) {
+        scene_clear();
+        pid_t child = start_in_namespace(hold_as_process_1, &zero);
+        UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
+        for (int i = 0; i < 1000; i++) { /* process 1 of ours is another */
+            EXPECT_EQ(usher_reap(pool), 0);
+        }
+        expect_taken(pool);
+        EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
+        EXPECT_EQ(guest.pid, 0); /* its number there is somebody else's here */
+        EXPECT_EQ(guest.alive, 1);
+        pid_t waiter = scene_waiter(1, "space", 1);
+        if (round % 2 == 0) {
+            atomic_store(&board->told[0], SCENE_LEAVE);
+            EXPECT_EQ(scene_end(child), 0);
+        } else {
+            scene_kill(child); /* and with it process 1, its child */
+        }
+        UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+        EXPECT_EQ(board->seat[1].flags, round % 2 == 0 ? 0 : USHER_INHERITED);
+        scene_leave(1, waiter);
+    }
+    finish(pool, "space", 1);
+}
+
+/* Process 1 of a namespace, and process 2: look at a holder that is process 1 of another, and come
+   and die beside it. */
+static void hold_and_be_killed(void *unused)
+{
+    (void)unused;
+    (void)scene_acquire(scene_open("space", 0));
+    (void)raise(SIGKILL);
+}
+
+static void collide(void *unused)
+{
+    (void)unused;
+    EXPECT_EQ(getpid(), 1);
+    EXPECT_EQ(scene_end(scene_start(hold_and_be_killed, NULL)), SIGKILL); /* process 2 */
+    struct usher_pool *own = scene_open("space", 0);
+    EXPECT_EQ(usher_reap(own), 1);
+    for (int i = 0; i < 300; i++) {
+        EXPECT_EQ(usher_reap(own), 0);
+    }
+    EXPECT_EQ(scene_info(own).holders, 2);
+    struct usher_seat seat = scene_acquire(own);
+    EXPECT_EQ(seat.flags, USHER_INHERITED);
+    struct usher_seat other;
+    EXPECT_EQ(usher_try_acquire(own, &other), -EAGAIN);
+    (void)raise(SIGKILL); /* is ignored: process 1 */
+    _exit(0);             /* with the seat */
+}
+
+static void pids_that_collide_are_never_mixed_up(void)
+{
+    int zero = 0;
+    int one = 1;
+    struct usher_pool *pool = scene_open("space", 3);
+    if (!may_make_namespaces()) {
+        usher_close(pool);
+        EXPECT_EQ(usher_remove("space"), 0);
+        return;
+    }
+    scene_clear();
+    pid_t first = start_in_namespace(hold_as_process_1, &zero);
+    pid_t second = start_in_namespace(hold_as_process_1, &one);
+    UNTIL(atomic_load(&board->step[0]) == SCENE_DONE && atomic_load(&board->step[1]) == SCENE_DONE);
+    for (int round = 0; round < 10; round++) {
+        pid_t third = start_in_namespace(collide, NULL);
+        EXPECT_EQ(scene_end(third), 0);
+        EXPECT_EQ(usher_reap(pool), 1);
+        for (int i = 0; i < 200; i++) {
+            EXPECT_EQ(usher_reap(pool), 0);
+        }
+        struct usher_seat seat = scene_acquire(pool);
+        EXPECT(seat.number != board->seat[0].number && seat.number != board->seat[1].number);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+    }
+    atomic_store(&board->told[0], SCENE_LEAVE);
+    EXPECT_EQ(scene_end(first), 0);
+    scene_kill(second);
+    UNTIL(usher_reap(pool) == 1);
+    EXPECT_EQ(scene_info(pool).reaped, 21);
+    finish(pool, "space", 3);
+}
+
+int main(void)
+{
+    scene_begin();
+    RUN(a_holder_in_another_namespace_is_alive_until_it_dies);
+    RUN(pids_that_collide_are_never_mixed_up);
+    return 0;
+}
