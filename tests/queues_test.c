@@ -274,7 +274,7 @@ static atomic_int inside;
 static void *pass(void *argument)
 {
     unsigned process = *(const unsigned *)argument;
-    struct step_memory memory = {real_words, NULL};
+    struct step_memory memory = {.words = real_words};
     _Alignas(8) unsigned char state[STEP_MAX_PRIVATE_BYTES] = {0};
     for (unsigned passes = 0; passes < PASSES;) {
         enum step_region before = real.machine->region(&real, state);
@@ -332,7 +332,7 @@ static void the_ids_of_sq2_may_come_round(void)
     EXPECT_EQ(step_system_init(&system, &papers_sq2, 2, 1, 0, why), 0);
     papers_sq2.init(&system, words);
     _Atomic uint64_t word = words[0];
-    struct step_memory memory = {&word, NULL};
+    struct step_memory memory = {.words = &word};
     for (uint32_t passes = 0; passes < (1U << 21) + 100; passes++) {
         void *state = states[passes & 1];
         unsigned entries = 0;

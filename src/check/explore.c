@@ -113,7 +113,7 @@ static bool execute(const struct check_graph *graph, uint32_t state, unsigned la
     unsigned event = check_label_event(system, label);
     void *own = step_state_of(system, u->states, process);
     _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
-    struct step_memory memory = {shared, access};
+    struct step_memory memory = {.words = shared, .access = access};
     bool happens = true;
     check_seen_get(&graph->seen, state, u->words, u->states);
     for (unsigned i = 0; i < system->shared_words; i++) {

@@ -18,7 +18,7 @@ bool check_instance_step(struct check_instance *instance, unsigned label,
                          struct step_access *access)
 {
     const struct step_system *system = instance->system;
-    struct step_memory memory = {instance->words, access};
+    struct step_memory memory = {.words = instance->words, .access = access};
     unsigned process = label % system->n;
     void *own = step_state_of(system, instance->states, process);
     memset(access, 0, sizeof *access);

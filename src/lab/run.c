@@ -1,6 +1,8 @@
 /* Run a machine for real: see run.h. */
 #include "lab/run.h"
 
+#include "step/wide.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +27,7 @@ struct arena {
     atomic_int most_inside;
     _Alignas(64) _Atomic uint64_t clock;
     _Alignas(64) _Atomic uint64_t words[STEP_MAX_SHARED_WORDS];
+    struct step_wide wide; /* instead, where all words are one variable */
     struct lab_process processes[STEP_MAX_PROCESSES];
     uint32_t log_size; /* entries a process may log */
 };
@@ -60,6 +63,12 @@ static uint64_t bucket_ns(unsigned bucket)
     return power < 4 ? bucket % 16 : (1ULL << power) + ((uint64_t)(bucket % 16) << (power - 4));
 }
 
+static struct step_memory memory_of(struct arena *arena)
+{
+    return (struct step_memory){.words = arena->words,
+                                .wide = arena->system->machine->wide ? &arena->wide : NULL};
+}
+
 static void note_entry(struct arena *arena, struct lab_process *own, const struct lab_entry *entry,
                        uint64_t waited_ns)
 {
@@ -79,7 +88,7 @@ static void note_entry(struct arena *arena, struct lab_process *own, const struc
 static bool leave(struct arena *arena, unsigned process, void *state)
 {
     const struct step_system *system = arena->system;
-    struct step_memory memory = {arena->words, NULL};
+    struct step_memory memory = memory_of(arena);
     for (unsigned steps = 1;; steps++) {
         system->machine->step(system, &memory, state, process);
         if (system->machine->region(system, state) == STEP_REMAINDER) {
@@ -100,7 +109,7 @@ static bool cycle(struct arena *arena, unsigned process, void *state)
 {
     const struct step_system *system = arena->system;
     const struct step_machine *machine = system->machine;
-    struct step_memory memory = {arena->words, NULL};
+    struct step_memory memory = memory_of(arena);
     struct lab_process *own = &arena->processes[process];
     struct lab_entry entry = {0};
     uint64_t begin = now_ns();
@@ -279,6 +288,7 @@ static struct arena *lay_out(const struct lab_run *run, size_t *bytes)
     for (unsigned i = 0; i < run->system->shared_words; i++) {
         atomic_init(&arena->words[i], words[i]);
     }
+    step_wide_init(&arena->wide, run->system, words);
     return arena;
 }
 

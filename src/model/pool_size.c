@@ -105,7 +105,7 @@ static void wear(const struct step_system *system, struct core *c)
 void model__init(const struct step_system *system, uint64_t *words)
 {
     _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
-    struct step_memory memory = {shared, NULL};
+    struct step_memory memory = {.words = shared};
     struct core c;
     model__core(system, &memory, &c);
     core_init(&c, system->k);

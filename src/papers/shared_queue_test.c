@@ -39,7 +39,7 @@ static void what_goes_in_first_comes_out_first(void)
     } in[] = {{false, 3}, {true, 9999}, {true, 0}, {false, 0}, {true, 16383}, {false, 1}};
     enum { COUNT = sizeof in / sizeof in[0] };
     _Atomic uint64_t word = SHARED_QUEUE_EMPTY;
-    struct step_memory memory = {&word, NULL};
+    struct step_memory memory = {.words = &word};
     uint64_t element;
     for (unsigned round = 0; round < 3; round++) {
         EXPECT(!dequeue(&memory, &element));
@@ -63,7 +63,7 @@ static void an_operation_is_one_access(void)
 {
     _Atomic uint64_t word = SHARED_QUEUE_EMPTY;
     struct step_access access = {0};
-    struct step_memory memory = {&word, &access};
+    struct step_memory memory = {.words = &word, .access = &access};
     uint64_t element;
     (void)dequeue(&memory, &element);
     EXPECT(access.count == 1 && access.kind == STEP_UPDATE && access.before == access.after);
@@ -79,7 +79,7 @@ static void an_operation_is_one_access(void)
 static void all_bits_can_be_used_and_one_more_spoils_the_queue(void)
 {
     _Atomic uint64_t word = SHARED_QUEUE_EMPTY;
-    struct step_memory memory = {&word, NULL};
+    struct step_memory memory = {.words = &word};
     uint64_t element;
     for (unsigned i = 0; i < 4; i++) {
         enqueue(&memory, large(i));
@@ -121,7 +121,7 @@ static pthread_barrier_t gate;
 static void *come_and_go(void *argument)
 {
     unsigned own = *(const unsigned *)argument;
-    struct step_memory memory = {&crowded, NULL};
+    struct step_memory memory = {.words = &crowded};
     int last[THREADS] = {-1, -1, -1, -1};
     (void)pthread_barrier_wait(&gate);
     for (unsigned round = 0; round < ROUNDS; round++) {

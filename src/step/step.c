@@ -1,6 +1,8 @@
 /* The few parts of the step contract that are not inline: see step.h. */
 #include "step/step.h"
 
+#include "step/wide.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -15,13 +17,17 @@ int step_system_init_with(struct step_system *system, const struct step_machine 
                           const struct step_limits *limits, char why[STEP_WHY_BYTES])
 {
     memset(system, 0, sizeof *system);
-    *system = (struct step_system){
-        .machine = machine, .n = n, .k = k, .robustness = robustness == 0 ? k : robustness};
+    *system = (struct step_system){.machine = machine,
+                                   .n = n + machine->supervised,
+                                   .workers = n,
+                                   .k = k,
+                                   .robustness = robustness == 0 ? k : robustness};
     if (limits != NULL) {
         system->limits = *limits;
     }
-    if (n < 1 || n > STEP_MAX_PROCESSES) {
-        (void)snprintf(why, STEP_WHY_BYTES, "n must be from 1 to %d", STEP_MAX_PROCESSES);
+    if (n < 1 || system->n > STEP_MAX_PROCESSES) {
+        (void)snprintf(why, STEP_WHY_BYTES, "n must be from 1 to %d",
+                       STEP_MAX_PROCESSES - machine->supervised);
         return -1;
     }
     if (k < 1) {
@@ -68,4 +74,34 @@ void step_update(const struct step_system *system, struct step_memory *memory, u
     } while (!atomic_compare_exchange_weak(&memory->words[word], &before, after));
     memcpy(state, next, system->private_bytes);
     step__note(memory, STEP_UPDATE, word, before, after);
+}
+
+/* Of a variable of many words a trace shows the first that changes. */
+static void note_all(const struct step_system *system, struct step_memory *memory,
+                     const uint64_t *before, const uint64_t *after)
+{
+    unsigned changed = 0;
+    while (changed + 1 < system->shared_words && before[changed] == after[changed]) {
+        changed++;
+    }
+    step__note(memory, STEP_UPDATE, changed, before[changed], after[changed]);
+}
+
+void step_update_all(const struct step_system *system, struct step_memory *memory,
+                     step_wide_delta *delta, void *state, unsigned process)
+{
+    uint64_t before[STEP_MAX_SHARED_WORDS];
+    uint64_t after[STEP_MAX_SHARED_WORDS];
+    if (memory->wide != NULL) {
+        step_wide_update(system, memory->wide, delta, state, process);
+        return;
+    }
+    for (unsigned w = 0; w < system->shared_words; w++) {
+        before[w] = after[w] = atomic_load(&memory->words[w]);
+    }
+    delta(system, after, state, process);
+    for (unsigned w = 0; w < system->shared_words; w++) {
+        atomic_store(&memory->words[w], after[w]);
+    }
+    note_all(system, memory, before, after);
 }

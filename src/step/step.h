@@ -70,6 +70,7 @@ struct step_limits {
 struct step_system {
     const struct step_machine *machine;
     unsigned n;          /* processes, numbered 0..n-1 here and 1..n wherever people read them */
+    unsigned workers;    /* those with regions: all, or all but the supervisor, who is the last */
     unsigned k;          /* seats: how many may be in C at once */
     unsigned robustness; /* the 1979 report's k: fewer than this many failures are survived */
     struct step_limits limits;
@@ -91,20 +92,25 @@ struct step_access {
     unsigned count; /* accesses made since it was zeroed: 1 after a step */
 };
 
-/* Shared memory as a step sees it. `access` is NULL unless somebody is watching. */
+/* Shared memory as a step sees it. `access` is NULL unless somebody is watching. `wide` is where
+   all words are one variable that several change at once (step/wide.h); NULL for one alone. */
 struct step_memory {
     _Atomic uint64_t *words;
     struct step_access *access;
+    struct step_wide *wide;
 };
 
 struct step_machine {
     const char *name;      /* on the command line */
     const char *title;     /* for people, with the paper and its figure */
     unsigned variant;      /* 0, or which guard a mutant of the machine drops */
+    const void *subject;   /* what a construction is applied to; NULL where there is none */
     bool anonymous;        /* `step` does not look at `process`: all processes are alike */
     bool unbounded;        /* its shared values are not bounded: counted in canonical form only */
     bool loose_regions;    /* regions are for people: changes outside the model are allowed */
     bool one_step_enabled; /* a process that is C-enabled enters C with its very next step */
+    bool wide;             /* all shared words are one variable: steps use step_update_all */
+    bool supervised;       /* the last process is a supervisor: it has no regions and never stops */
 
     /* Set sizes, claims and constants for n and k. 0, or -1 with a sentence in `why`. */
     int (*prepare)(struct step_system *system, char why[STEP_WHY_BYTES]);
@@ -142,7 +148,7 @@ struct step_machine {
     double (*bound)(const struct step_system *system);
 };
 
-/* Set up `system` for n processes and k seats; robustness 0 stands for k, and limits NULL for none.
+/* Set up `system` for n workers and k seats; robustness 0 stands for k, and limits NULL for none.
    0, or -1 with a sentence in `why`. */
 int step_system_init_with(struct step_system *system, const struct step_machine *machine,
                           unsigned n, unsigned k, unsigned robustness,
@@ -208,5 +214,12 @@ typedef uint64_t step_delta(const struct step_system *system, uint64_t value, vo
 
 void step_update(const struct step_system *system, struct step_memory *memory, unsigned word,
                  step_delta *delta, void *state, unsigned process);
+
+/* The same where all shared words together are one variable: one step reads and writes them all. */
+typedef void step_wide_delta(const struct step_system *system, uint64_t *words, void *state,
+                             unsigned process);
+
+void step_update_all(const struct step_system *system, struct step_memory *memory,
+                     step_wide_delta *delta, void *state, unsigned process);
 
 #endif
