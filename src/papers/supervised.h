@@ -82,7 +82,8 @@ struct supervised {
 struct supervised_size supervised_size_of(const struct step_system *system);
 
 /* The functions of a step machine whose subject is a struct supervised, with the supervisor as its
-   last process; machine.wide and machine.supervised are true. */
+   last process; machine.wide and machine.supervised are true. A state is wrong if (R3) to (R6) do
+   not hold in it, or in the subject's own eyes. */
 int supervised_prepare(struct step_system *system, char why[STEP_WHY_BYTES]);
 void supervised_init(const struct step_system *system, uint64_t *words);
 void supervised_step(const struct step_system *system, struct step_memory *memory, void *state,
@@ -90,7 +91,11 @@ void supervised_step(const struct step_system *system, struct step_memory *memor
 enum step_region supervised_region(const struct step_system *system, const void *state);
 const char *supervised_wrong(const struct step_system *system, const uint64_t *words,
                              const void *states);
-int supervised_print_word(const struct step_system *system, unsigned word, uint64_t value,
-                          char *out, size_t size);
+int supervised_print_all(const struct step_system *system, const uint64_t *words, char *out,
+                         size_t size);
+
+/* Take the private states of that machine apart: `workers` gets n states, one after the other. */
+void supervised_split(const struct step_system *system, const void *states, void *workers,
+                      void *supervisor);
 
 #endif

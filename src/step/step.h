@@ -144,6 +144,10 @@ struct step_machine {
     int (*print_word)(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size);
 
+    /* The same of all shared words, where they are one variable; then print_word may be NULL. */
+    int (*print_all)(const struct step_system *system, const uint64_t *words, char *out,
+                     size_t size);
+
     /* Upper bound on the shared values by the paper's theorem; 0 where there is none. */
     double (*bound)(const struct step_system *system);
 };
