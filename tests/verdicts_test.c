@@ -119,6 +119,8 @@ static const struct row rows[] = {
     {&papers_fife, STEP_PROGRESS, never},
     {&papers_fife, STEP_LOCKOUT, never},
     {&papers_fife, STEP_STARVATION, never},
+    {&papers_fife, STEP_FIRST_IN, never},
+    {&papers_fife, STEP_FIRST_ENABLED, never},
     {&papers_fife, STEP_DEADLOCK, if_k_below_n},
     {&papers_fife, STEP_FIFO, if_k_below_n}, /* who is in the doorway is trying already */
     {&papers_fife, STEP_OVERTAKINGS, if_n_above_k_above_one},
@@ -197,6 +199,9 @@ static void check_rows_at(const struct step_machine *machine, unsigned n, unsign
         }
         if (p == STEP_EXCLUSION || p == STEP_LOCKOUT) { /* not vacuously so */
             EXPECT(k >= n || report.results[p].tested > 0);
+        }
+        if (p == STEP_FIRST_IN || p == STEP_FIRST_ENABLED) {
+            EXPECT(n < 2 || report.results[p].tested > 0);
         }
         if (p ==
             STEP_FIFO) { /* one waits, k are in C or enabled, and there must be one more in R */
@@ -296,6 +301,8 @@ static void the_known_violations_have_the_known_shortest_traces(void)
     expect_trace(&papers_naive, 3, 2, STEP_LOCKOUT, "112", "111");
     expect_trace(papers_find("gtex-printed"), 3, 1, STEP_EXCLUSION, "111112222332", "");
     expect_trace(papers_find("fife-printed"), 2, 1, STEP_EXCLUSION, "22211111", "");
+    expect_trace(papers_find("fife-printed"), 2, 1, STEP_FIRST_IN, "1112221111111", "");
+    expect_trace(papers_find("fife-printed"), 2, 1, STEP_FIRST_ENABLED, "11122211111", "");
 }
 
 /* C2 of the bank: no failure is needed to be free of deadlock, one suffices to bring it about. */

@@ -188,6 +188,21 @@ static void learn_wrong(struct oracle *o, const struct check_graph *graph)
     }
 }
 
+static void learn_rooms(struct oracle *o, const struct check_graph *graph)
+{
+    const struct step_system *system = graph->system;
+    uint64_t words[STEP_MAX_SHARED_WORDS];
+    _Alignas(8) unsigned char states[ORACLE_PROCESSES * STEP_MAX_PRIVATE_BYTES];
+    o->tells_rooms = system->machine->waiting_room != NULL;
+    for (uint32_t s = 0; s < o->states && o->tells_rooms; s++) {
+        check_seen_get(&graph->seen, s, words, states);
+        for (unsigned i = 0; i < o->n; i++) {
+            const void *state = step_state_of(system, states, i);
+            o->at[s].rooms |= (unsigned)system->machine->waiting_room(system, state) << i;
+        }
+    }
+}
+
 bool oracle_learn(struct oracle *o, const struct check_graph *graph)
 {
     memset(o, 0, sizeof *o);
@@ -213,6 +228,7 @@ bool oracle_learn(struct oracle *o, const struct check_graph *graph)
     learn_allocation(o, STEP_EXIT, STEP_REMAINDER);
     learn_distances(o);
     learn_wrong(o, graph);
+    learn_rooms(o, graph);
     for (uint32_t s = 0; s < o->states; s++) {
         struct oracle_state *q = &o->at[s];
         q->t_waiting = q->in[STEP_TRYING] & ~q->c_enabled;

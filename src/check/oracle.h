@@ -28,17 +28,19 @@ struct oracle_state {
     unsigned c_allocation, r_allocation;
     size_t distance; /* steps from the start */
     bool wrong;      /* in the machine's own eyes */
+    unsigned rooms;  /* who is in its waiting room */
 };
 
 struct oracle {
     unsigned n, k, r;
     bool states_invariant; /* the machine says which of its states are wrong */
+    bool tells_rooms;      /* the machine tells a waiting room from a doorway */
     uint32_t states;
     struct oracle_state at[ORACLE_STATES];
 
     /* the answers */
     bool holds[STEP_PROPERTIES];
-    size_t shortest[STEP_PROPERTIES]; /* trace of exclusion, C1, FIFO, C5', invariant */
+    size_t shortest[STEP_PROPERTIES]; /* trace of a finite violation but C6 */
     int64_t robust;                   /* of C2, as check_result has it */
     int64_t bounds[STEP_PROPERTIES];  /* of C4' and overtakings */
 };

@@ -97,12 +97,47 @@ static void decide_overtaking(struct oracle *o, unsigned i, unsigned j, bool lea
     }
 }
 
-static void decide_fifo(struct oracle *o)
+/* 1994: i has been in the waiting room since before j left R; where may j not be unless i is
+   C-enabled? */
+static void decide_first_in(struct oracle *o, unsigned i, unsigned j)
+{
+    static struct oracle_steps waiting;
+    static size_t way[ORACLE_STATES];
+    for (uint32_t s = 0; s < o->states; s++) {
+        way[s] = ORACLE_NEVER;
+        for (unsigned p = 0; p < o->n; p++) {
+            waiting.may[s][p] = oracle_has(o->at[s].rooms & o->at[o->at[s].next[p]].rooms, i);
+        }
+    }
+    for (uint32_t s = 0; s < o->states; s++) {
+        size_t *there = &way[o->at[s].next[j]];
+        if (waiting.may[s][j] && oracle_has(o->at[s].in[STEP_REMAINDER], j) &&
+            o->at[s].distance + 1 < *there) {
+            *there = o->at[s].distance + 1;
+        }
+    }
+    relax(o, &waiting, way);
+    for (uint32_t s = 0; s < o->states; s++) {
+        const struct oracle_state *q = &o->at[s];
+        if (way[s] == ORACLE_NEVER || oracle_has(q->c_enabled, i)) {
+            continue;
+        }
+        if (oracle_has(q->in[STEP_CRITICAL], j)) {
+            violated(o, STEP_FIRST_IN, way[s]);
+        }
+        if (oracle_has(q->rooms & q->c_enabled, j)) {
+            violated(o, STEP_FIRST_ENABLED, way[s]);
+        }
+    }
+}
+
+static void decide_order(struct oracle *o)
 {
     for (unsigned i = 0; i < o->n; i++) {
         for (unsigned j = 0; j < o->n; j++) {
             decide_overtaking(o, i, j, false);
             decide_overtaking(o, i, j, true);
+            decide_first_in(o, i, j);
         }
     }
 }
@@ -332,7 +367,7 @@ bool oracle_decide(struct oracle *o, const struct check_graph *graph)
     decide_exclusion(o);
     decide_invariant(o);
     decide_deadlock(o);
-    decide_fifo(o);
+    decide_order(o);
     for (unsigned steppers = 1; steppers < 1U << o->n; steppers++) {
         decide_live(o, steppers);
     }

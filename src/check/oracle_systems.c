@@ -24,6 +24,7 @@ static struct table {
     uint64_t forbidden; /* the shared value that is wrong; perhaps one that there is not */
     bool alike;
     enum step_region region[MOST_PRIVATE];
+    bool room[MOST_PRIVATE]; /* is it in the waiting room? of states in T */
     struct entry delta[ORACLE_PROCESSES][MOST_VALUES][MOST_PRIVATE];
 } table;
 
@@ -72,6 +73,12 @@ static enum step_region region(const struct step_system *system, const void *sta
     return table.region[*(const uint8_t *)state];
 }
 
+static bool waiting_room(const struct step_system *system, const void *state)
+{
+    (void)system;
+    return table.room[*(const uint8_t *)state];
+}
+
 static const char *wrong(const struct step_system *system, const uint64_t *words,
                          const void *states)
 {
@@ -87,6 +94,7 @@ static struct step_machine machine = {
     .init = init,
     .step = step,
     .region = region,
+    .waiting_room = waiting_room,
     .wrong = wrong,
 };
 
@@ -252,6 +260,9 @@ static void make_table(uint64_t first_seed, unsigned number)
     }
     table.r = 1 + below(table.n);
     table.forbidden = 1 + below(2 * table.values);
+    for (unsigned x = 0; x < table.states; x++) {
+        table.room[x] = table.region[x] == STEP_TRYING && below(4) != 0;
+    }
     machine.anonymous = table.alike;
 }
 
@@ -289,7 +300,8 @@ void oracle_system_print(void)
                   (unsigned)table.forbidden);
     for (unsigned i = 0; i < (table.alike ? 1 : table.n); i++) {
         for (unsigned x = 0; x < table.states; x++) {
-            (void)fprintf(stderr, "  P%u %c%u:", i + 1, step_region_letter(table.region[x]), x);
+            (void)fprintf(stderr, "  P%u %c%u%s:", i + 1, step_region_letter(table.region[x]), x,
+                          table.room[x] ? " (waiting room)" : "");
             for (unsigned v = 0; v < table.values; v++) {
                 struct entry e = table.delta[i][v][x];
                 (void)fprintf(stderr, "  %u->(%u,%c%u)", v, e.value,

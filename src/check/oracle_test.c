@@ -24,8 +24,10 @@ static const char *compare(const struct oracle *oracle, enum step_property prope
                            const struct check_result *result)
 {
     bool bounded = property == STEP_C4 || property == STEP_OVERTAKINGS;
-    if (property == STEP_INVARIANT && !oracle->states_invariant) {
-        return result->verdict == CHECK_NOT_CHECKED ? NULL : "decided, but none is stated";
+    bool of_doorway = property == STEP_FIRST_IN || property == STEP_FIRST_ENABLED;
+    if ((property == STEP_INVARIANT && !oracle->states_invariant) ||
+        (of_doorway && !oracle->tells_rooms)) {
+        return result->verdict == CHECK_NOT_CHECKED ? NULL : "decided, but nothing is stated";
     }
     if (result->verdict == CHECK_NOT_CHECKED) {
         return "not checked";

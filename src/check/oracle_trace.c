@@ -62,6 +62,24 @@ static bool shows_overtaking(const struct replay *r)
     return false;
 }
 
+/* 1994: somebody not C-enabled has been in the waiting room since another left R, who is now in C,
+   or in the waiting room and C-enabled. */
+static bool shows_late_first(const struct replay *r, bool of_enabled)
+{
+    const struct oracle_state *last = state_at(r, r->end);
+    unsigned ahead = of_enabled ? last->rooms & last->c_enabled : last->in[STEP_CRITICAL];
+    for (unsigned i = 0; i < r->oracle->n; i++) {
+        bool waited = oracle_has(last->rooms & ~last->c_enabled, i);
+        for (size_t at = r->end; at-- > 0 && waited && oracle_has(state_at(r, at)->rooms, i);) {
+            unsigned mover = r->result->trace.steps[at];
+            if (oracle_has(ahead & state_at(r, at)->in[STEP_REMAINDER], mover)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* C5': the last step takes somebody into C who was in R while another waited, up to then. */
 static bool shows_cycle(const struct replay *r)
 {
@@ -202,6 +220,10 @@ static bool shows(const struct replay *r, enum step_property property)
         return shows_lockout(r, false, 1);
     case STEP_OVERTAKINGS:
         return shows_unbounded_overtaking(r);
+    case STEP_FIRST_IN:
+        return shows_late_first(r, false);
+    case STEP_FIRST_ENABLED:
+        return shows_late_first(r, true);
     case STEP_PROPERTIES:
         break;
     }
@@ -213,7 +235,8 @@ const char *oracle_trace_fault(const struct oracle *oracle, enum step_property p
 {
     static struct replay r;
     bool finite = property == STEP_EXCLUSION || property == STEP_C1 || property == STEP_FIFO ||
-                  property == STEP_C5 || property == STEP_C6 || property == STEP_INVARIANT;
+                  property == STEP_C5 || property == STEP_C6 || property == STEP_INVARIANT ||
+                  property == STEP_FIRST_IN || property == STEP_FIRST_ENABLED;
     r.oracle = oracle;
     r.result = result;
     if (!execute(&r)) {

@@ -97,6 +97,9 @@ static int decide_with_edges(struct check_graph *graph, struct check_report *rep
         if (error == 0) {
             error = check_decide_lockout(graph, &enabled, report);
         }
+        if (error == 0 && graph->system->machine->events == 0) {
+            error = check_decide_first_in(graph, &enabled, report);
+        }
         not_checked(report, "defined only if nothing but steps happens");
         check_enabled_free(&enabled);
         return error;
@@ -121,6 +124,9 @@ static int decide_with_edges(struct check_graph *graph, struct check_report *rep
     }
     if (error == 0) {
         error = check_decide_overtakings(graph, &enabled, report);
+    }
+    if (error == 0) {
+        error = check_decide_first_in(graph, &enabled, report);
     }
     check_enabled_free(&enabled);
     return error;

@@ -47,5 +47,7 @@ int check_decide_waiting(struct check_graph *graph, const struct check_enabled *
                          struct check_report *report);
 int check_decide_overtakings(struct check_graph *graph, const struct check_enabled *enabled,
                              struct check_report *report);
+int check_decide_first_in(struct check_graph *graph, const struct check_enabled *enabled,
+                          struct check_report *report);
 
 #endif

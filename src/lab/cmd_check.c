@@ -93,13 +93,13 @@ static void show(const struct step_system *system, const struct check_graph *gra
             "Not complete: the memory limit of %.1f MiB was reached (--memory raises it).\n\n",
             (double)graph->budget.limit / (1 << 20));
     }
-    (void)printf("  %-12s %-9s %s\n", "property", "promised", "found");
+    (void)printf("  %-13s %-9s %s\n", "property", "promised", "found");
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         const struct check_result *result = &report->results[p];
         if (!lab_shows(system, (enum step_property)p)) {
             continue;
         }
-        (void)printf("  %-12s %-9s %-11s", step_property_name((enum step_property)p),
+        (void)printf("  %-13s %-9s %-11s", step_property_name((enum step_property)p),
                      system->claims >> p & 1 ? "yes" : "-",
                      result->verdict == CHECK_VIOLATED ? "VIOLATED"
                                                        : lab_verdict_name(result->verdict));

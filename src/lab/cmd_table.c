@@ -21,10 +21,19 @@ static const struct {
     enum step_property property;
     const char *head;
 } columns[] = {
-    {STEP_EXCLUSION, "excl"},  {STEP_DEADLOCK, "dead"},    {STEP_FIFO, "fifo"},
-    {STEP_C2, "C2"},           {STEP_C4, "C4'"},           {STEP_C5, "C5'"},
-    {STEP_C6, "C6"},           {STEP_PROGRESS, "prog"},    {STEP_LOCKOUT, "lock"},
-    {STEP_STARVATION, "strv"}, {STEP_OVERTAKINGS, "over"},
+    {STEP_EXCLUSION, "excl"},
+    {STEP_DEADLOCK, "dead"},
+    {STEP_FIFO, "fifo"},
+    {STEP_C2, "C2"},
+    {STEP_C4, "C4'"},
+    {STEP_C5, "C5'"},
+    {STEP_C6, "C6"},
+    {STEP_PROGRESS, "prog"},
+    {STEP_LOCKOUT, "lock"},
+    {STEP_STARVATION, "strv"},
+    {STEP_OVERTAKINGS, "over"},
+    {STEP_FIRST_IN, "1-in"},
+    {STEP_FIRST_ENABLED, "1-en"},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -119,9 +128,19 @@ static int fill(const struct lab_options *options, const struct step_machine *ma
     return LAB_OK;
 }
 
+/* Is there anything to say about this property of this machine? */
+static bool has(const struct step_machine *machine, enum step_property property)
+{
+    struct step_system system = {.machine = machine};
+    return lab_shows(&system, property);
+}
+
 static const char *cell(const struct row *row, enum step_property p)
 {
     bool promised = row->promised >> p & 1;
+    if (!has(row->machine, p)) {
+        return "";
+    }
     if (row->found[p] == CHECK_NOT_CHECKED) {
         return "?";
     }
@@ -161,7 +180,7 @@ static void show_violations(const struct row *rows, unsigned count, bool promise
                 continue;
             }
             (void)printf(
-                "  %-*s %-11s n=%u k=%u  %s", width, rows[r].machine->name, step_property_name(p),
+                "  %-*s %-13s n=%u k=%u  %s", width, rows[r].machine->name, step_property_name(p),
                 rows[r].n[p], rows[r].k[p],
                 lab_schedule_text(&rows[r].system[p], &rows[r].shown[p].trace, text, sizeof text));
             for (unsigned i = 0; i < CHECK_MAX_PROCESSES; i++) {
@@ -183,7 +202,8 @@ static void show_foot(const struct row *rows, unsigned count, int width)
 {
     (void)printf("\n  yes   promised, and so at every size    also  not promised, but so\n"
                  "  NO    promised, and not so              no    not promised, and not so\n"
-                 "  fifo, C4', C5' and over are put to the test from n = k+2 on.\n"
+                 "  fifo, C4', C5' and over are put to the test from n = k+2 on; 1-in and 1-en\n"
+                 "  (first-in, first-enabled) of algorithms that have a doorway.\n"
                  "\nPromised and not so, with a shortest schedule (process numbers):\n");
     show_violations(rows, count, true, width);
     (void)printf("\nNot promised, and not so:\n");
@@ -196,8 +216,8 @@ static json_t *row_json(const struct row *row)
     json_t *found = json_object();
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         const char *name = step_property_name((enum step_property)p);
-        if (p == STEP_INVARIANT) {
-            continue; /* the papers' machines state none */
+        if (p == STEP_INVARIANT || !has(row->machine, (enum step_property)p)) {
+            continue;
         }
         json_t *object = json_pack("{s:s}", "verdict", lab_verdict_name(row->found[p]));
         if (row->promised >> p & 1) {

@@ -50,7 +50,9 @@ json_t *lab_schedule_json(const struct step_system *system, const struct check_s
 
 bool lab_shows(const struct step_system *system, enum step_property property)
 {
-    return property != STEP_INVARIANT || system->machine->wrong != NULL;
+    bool of_doorway = property == STEP_FIRST_IN || property == STEP_FIRST_ENABLED;
+    return (property != STEP_INVARIANT || system->machine->wrong != NULL) &&
+           (!of_doorway || system->machine->waiting_room != NULL);
 }
 
 json_t *lab_processes_json(unsigned mask)

@@ -23,8 +23,8 @@
  *     progress, k-1 stopped    yes        holds
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     starvation               yes        holds
- *     first-in, first-enabled  yes        holds: Definition 2.5, with the doorway as above
- *     the same, of the enabled yes        holds: Definition 5.1
+ *     first-in                 yes        holds: Definition 2.5, with the doorway as above
+ *     first-enabled            yes        holds: Definition 5.1
  *     avoidance of k-deadlock  no         violated for k < n: all wait for one in the doorway
  *     FIFO enabling            no         violated for k < n: there T begins with the doorway
  *     overtakings              no         k = 1: at most n-1; 1 < k < n: without bound, in the
@@ -86,7 +86,8 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     system->shared_words = 2 * system->n;
     system->private_bytes = sizeof(struct fife_state);
     system->claims = STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_C1) | STEP_CLAIM(STEP_PROGRESS) |
-                     STEP_CLAIM(STEP_LOCKOUT) | STEP_CLAIM(STEP_STARVATION);
+                     STEP_CLAIM(STEP_LOCKOUT) | STEP_CLAIM(STEP_STARVATION) |
+                     STEP_CLAIM(STEP_FIRST_IN) | STEP_CLAIM(STEP_FIRST_ENABLED);
     return 0;
 }
 
@@ -277,15 +278,12 @@ static enum step_region region(const struct step_system *system, const void *sta
     return STEP_TRYING;
 }
 
-bool papers_fife_in_waiting_room(const void *state)
+/* Lines 5 to 9; the rest of T is the doorway. */
+static bool waiting_room(const struct step_system *system, const void *state)
 {
+    (void)system;
     enum stage stage = (enum stage)((const struct fife_state *)state)->stage;
     return stage == LOOK || stage == SCAN;
-}
-
-bool papers_fife_in_doorway(const void *state)
-{
-    return region(NULL, state) == STEP_TRYING && !papers_fife_in_waiting_room(state);
 }
 
 /* The labels' canonical form (timestamps.c); all else is finite. */
@@ -307,8 +305,8 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
 #define FIFE(name_, title_, variant_)                                                              \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .unbounded = true,              \
-        .prepare = prepare, .init = init, .step = step, .region = region, .rebase = rebase,        \
-        .print_word = print_word                                                                   \
+        .prepare = prepare, .init = init, .step = step, .region = region,                          \
+        .waiting_room = waiting_room, .rebase = rebase, .print_word = print_word                   \
     }
 
 const struct step_machine papers_fife =

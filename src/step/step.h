@@ -34,19 +34,21 @@ enum step_region { STEP_REMAINDER, STEP_TRYING, STEP_CRITICAL, STEP_EXIT };
 
 /* The properties a machine may claim; src/check decides them, docs/algorithms.md defines them. */
 enum step_property {
-    STEP_EXCLUSION,   /* at most k in C (1989) */
-    STEP_DEADLOCK,    /* avoidance of k-deadlock (1989) */
-    STEP_FIFO,        /* FIFO enabling (1989) */
-    STEP_C1,          /* k-exclusion, as the 1979 report numbers it */
-    STEP_C2,          /* (r,k)-deadlock-free (1979) */
-    STEP_C4,          /* bounded waiting for enabling (1979: C4') */
-    STEP_C5,          /* FIFO enabling in the sense of 1979 (C5') */
-    STEP_C6,          /* k-queuelike (1979) */
-    STEP_PROGRESS,    /* with at most k-1 stopped, some live process that tries enters */
-    STEP_LOCKOUT,     /* with at most k-1 stopped, every live process that tries enters */
-    STEP_STARVATION,  /* with nobody stopped, everyone who tries enters */
-    STEP_OVERTAKINGS, /* the overtakings during one wait are bounded */
-    STEP_INVARIANT,   /* no state is wrong in the machine's own eyes: step_machine.wrong */
+    STEP_EXCLUSION,     /* at most k in C (1989) */
+    STEP_DEADLOCK,      /* avoidance of k-deadlock (1989) */
+    STEP_FIFO,          /* FIFO enabling (1989) */
+    STEP_C1,            /* k-exclusion, as the 1979 report numbers it */
+    STEP_C2,            /* (r,k)-deadlock-free (1979) */
+    STEP_C4,            /* bounded waiting for enabling (1979: C4') */
+    STEP_C5,            /* FIFO enabling in the sense of 1979 (C5') */
+    STEP_C6,            /* k-queuelike (1979) */
+    STEP_PROGRESS,      /* with at most k-1 stopped, some live process that tries enters */
+    STEP_LOCKOUT,       /* with at most k-1 stopped, every live process that tries enters */
+    STEP_STARVATION,    /* with nobody stopped, everyone who tries enters */
+    STEP_OVERTAKINGS,   /* the overtakings during one wait are bounded */
+    STEP_FIRST_IN,      /* first-in, first-enabled, of who is in C (1994, Definition 2.5) */
+    STEP_FIRST_ENABLED, /* the same of who is enabled (1994, Definition 5.1) */
+    STEP_INVARIANT,     /* no state is wrong in the machine's own eyes: step_machine.wrong */
     STEP_PROPERTIES
 };
 
@@ -123,6 +125,10 @@ struct step_machine {
                  unsigned process);
 
     enum step_region (*region)(const struct step_system *system, const void *state);
+
+    /* Is a process in T behind its doorway? It stays so until it is in C. NULL: T has no doorway,
+       or none that is told from the rest. */
+    bool (*waiting_room)(const struct step_system *system, const void *state);
 
     /* Bring a whole state into canonical form; NULL where the reachable states are finite. States
        with one canonical form must allow the same schedules to the same regions. `states` is n
