@@ -123,6 +123,18 @@ static double bound(const struct step_system *system)
     return (system->k + 1.0) * 2 * tickets * tickets;
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)word;
+    return step_bits_of(system->k + 1) + colored_bits(line_of(system));
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "log2((k+1) 2 (2M)^2), M = n (1979, Theorem 4.1, with this line)",
+    .note = "The formula counts values of the word; here each variable in it has whole bits.",
+};
+
 const struct step_machine papers_bank = {
     .name = "bank",
     .title = "Bank algorithm (1979, Theorem 4.1; 1989, 1.3.2)",
@@ -133,4 +145,5 @@ const struct step_machine papers_bank = {
     .region = region,
     .print_word = print_word,
     .bound = bound,
+    .space = &space,
 };

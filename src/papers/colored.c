@@ -45,4 +45,5 @@ const struct step_machine papers_colored = {
     .region = basic_ticket_region,
     .print_word = colored_machine_print_word,
     .bound = colored_machine_bound,
+    .space = &colored_machine_space,
 };

@@ -52,6 +52,13 @@ static double bound(const struct step_system *system)
     return colored_machine_bound(system) / 2;
 }
 
+static const struct step_space space = {
+    .bits = colored_machine_bits,
+    .says = "log2(binom(2k-1,k) (k+1)^2 n^2) (1979, Theorem 4.2)",
+    .note = "The theorem counts values, and for each VALID only the QUANT that can occur with it;\n"
+            "here each of the five variables has whole bits.",
+};
+
 const struct step_machine papers_colored_1979 = {
     .name = "colored-1979",
     .title = "Colored tickets, first version (1979, Theorem 4.2)",
@@ -63,4 +70,5 @@ const struct step_machine papers_colored_1979 = {
     .region = basic_ticket_region,
     .print_word = colored_machine_print_word,
     .bound = bound,
+    .space = &space,
 };

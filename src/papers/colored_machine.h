@@ -25,4 +25,8 @@ int colored_machine_print_word(const struct step_system *system, unsigned word, 
 /* binom(2k,k) ((k+1) M)^2, Theorem 4.1. */
 double colored_machine_bound(const struct step_system *system);
 
+/* The bits of the word, and Theorem 4.1 beside them. */
+unsigned colored_machine_bits(const struct step_system *system, unsigned word);
+extern const struct step_space colored_machine_space;
+
 #endif

@@ -178,11 +178,25 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
                     g.valid_value, g.valid_color, quant);
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)word;
+    return 2 * (step_bits_of(m_of(system)) + step_bits_of(MOST_COLORS)) + QUANT_BITS * MOST_COLORS;
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "log2(binom(2k,k) ((k+1)M)^2) for the algorithm meant (1989, Theorem 4.1)",
+    .note = "As printed QUANT has no bound: its entries drift. Here they are kept modulo 8, for\n"
+            "ten colours.",
+};
+
 #define PRINTED(name_, title_, variant_)                                                           \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .anonymous = true,              \
         .one_step_enabled = true, .prepare = prepare, .init = init, .step = step,                  \
-        .region = basic_ticket_region, .print_word = print_word                                    \
+        .region = basic_ticket_region, .print_word = print_word, .space = &space,                  \
+        .printed = (variant_) == 0                                                                 \
     }
 
 const struct step_machine papers_colored_printed =

@@ -67,6 +67,7 @@ const struct step_machine papers_colored_tight = {
     .region = basic_ticket_region,
     .print_word = colored_machine_print_word,
     .bound = colored_machine_bound,
+    .space = &colored_machine_space,
 };
 
 const struct step_machine papers_mutant_m_too_small = {

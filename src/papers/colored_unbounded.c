@@ -29,7 +29,7 @@
  * Colours are compared for equality only. In a run for real they wrap after 2^20 blocks, which a
  * process would have to sleep through between two looks at its ticket to be misled.
  */
-enum { VALUE_BITS = 12, COLOR_MASK = (1 << 20) - 1 };
+enum { VALUE_BITS = 12, COLOR_BITS = 20, COLOR_MASK = (1 << COLOR_BITS) - 1 };
 
 static uint32_t ticket_of(uint32_t value, uint32_t color)
 {
@@ -172,6 +172,18 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
                     value_of(valid), color_of(valid));
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)word;
+    return 2 * (COLOR_BITS + step_bits_of(colored_paper_m(system->n, system->k)));
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "no bound: every block has a new colour (1989, Fig. 5)",
+    .note = "There is no bound; here colours are kept modulo 2^20.",
+};
+
 const struct step_machine papers_colored_unbounded = {
     .name = "colored-unbounded",
     .title = "Unbounded Colored Ticket Algorithm (1989, Fig. 5)",
@@ -184,4 +196,5 @@ const struct step_machine papers_colored_unbounded = {
     .region = basic_ticket_region,
     .rebase = rebase,
     .print_word = print_word,
+    .space = &space,
 };

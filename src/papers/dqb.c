@@ -387,10 +387,28 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "q%u=[%s]", word, text);
 }
 
+/* The longest q0 is the order with everybody in line. The longest q1 is n numbers, or n-1 and the
+   order, with the one in line who looks there. */
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    unsigned n = system->n;
+    unsigned b = shared_queue_id_bits(n);
+    unsigned order = 1 + LENGTH_BITS + n;
+    unsigned longest = word == 0 ? order + n * b : (n - 1) * (1 + b) + order + b;
+    return 1 + longest;
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "no formula; at most 1 element in q0 and n in q1 (2014, Observations 2 and 3)",
+    .note = "Each element has whole bits, and of each queue one tells where it ends.",
+};
+
 #define DQB(name_, title_, variant_)                                                               \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .prepare = prepare,             \
-        .init = init, .step = step, .region = region, .wrong = wrong, .print_word = print_word     \
+        .init = init, .step = step, .region = region, .wrong = wrong, .print_word = print_word,    \
+        .space = &space                                                                            \
     }
 
 const struct step_machine papers_dqb =

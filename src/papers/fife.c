@@ -302,11 +302,23 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
                                        (unsigned long long)value);
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    return word < system->n ? 1 : 64;
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "no bound: n flags, and n labels that grow (1994, Figs 1, 2)",
+    .note = "There is no bound; here a label has 64 bits, which no run exhausts.",
+};
+
 #define FIFE(name_, title_, variant_)                                                              \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .unbounded = true,              \
         .prepare = prepare, .init = init, .step = step, .region = region,                          \
-        .waiting_room = waiting_room, .rebase = rebase, .print_word = print_word                   \
+        .waiting_room = waiting_room, .rebase = rebase, .print_word = print_word,                  \
+        .space = &space, .printed = (unsigned)(variant_) == (unsigned)TIMESTAMPS_PRINTED           \
     }
 
 const struct step_machine papers_fife =

@@ -32,6 +32,7 @@
 #include "papers/levels.h"
 #include "papers/papers.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* A level (p,q) is p << Q_BITS | q: a higher p, then a higher q, is further. (0,0) is 0. */
@@ -210,11 +211,45 @@ static double bound(const struct step_system *system)
     return values;
 }
 
+/* turn(x,q) has |G_x| values, level(i) as many as i has competitions, and (0,0). */
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    unsigned depth = depth_of_leaves(system);
+    unsigned q;
+    if (word < system->n) {
+        struct node leaf = node_of(system, word, depth);
+        return step_bits_of(competitions_at(system, &leaf) + depth * system->k + 1);
+    }
+    struct node node = node_with(system, word, &q);
+    return step_bits_of(node.past - node.first);
+}
+
+static double formula(const struct step_system *system)
+{
+    double n = system->n;
+    double k = system->k;
+    double sum = n * log2(k * log2(n / k) + 1);
+    for (unsigned p = 0; p <= depth_of_leaves(system); p++) {
+        sum += k * (1U << p) * log2(n / (1U << p));
+    }
+    return sum;
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .formula = formula,
+    .says = "n log(k log(n/k) + 1) + k sum over p <= bl of 2^p log(n/2^p) (2002, section 7)",
+    .note =
+        "The formula is for n = 2k 2^t and rounds no register up; the count is right for every\n"
+        "n. The text beside the formula gives turn(x,q) 2^|x| values; it has |G_x|, as in the\n"
+        "formula.",
+};
+
 #define GTEX(name_, title_, variant_)                                                              \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .prepare = prepare,             \
         .init = init, .step = step, .region = levels_region, .print_word = print_word,             \
-        .bound = bound                                                                             \
+        .bound = bound, .space = &space, .printed = (variant_) == LEVELS_PRINTED                   \
     }
 
 const struct step_machine papers_gtex =

@@ -159,3 +159,21 @@ double levels_flat_bound(const struct step_system *system)
     }
     return values;
 }
+
+static unsigned flat_bits(const struct step_system *system, unsigned word)
+{
+    return word < system->n ? step_bits_of(system->n - system->k + 1) : step_bits_of(system->n);
+}
+
+static double flat_formula(const struct step_system *system)
+{
+    unsigned n = system->n;
+    unsigned k = system->k;
+    return (n - k) * step_bits_of(n) + n * step_bits_of(n - k + 1);
+}
+
+const struct step_space levels_flat_space = {
+    .bits = flat_bits,
+    .formula = flat_formula,
+    .says = "(n-k) ceil(log n) + n ceil(log(n-k+1)) (2002, section 7)",
+};

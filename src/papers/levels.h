@@ -76,6 +76,7 @@ int levels_flat_print_word(const struct step_system *system, unsigned word, uint
 
 /* The same two: n^(n-k) (n-k+1)^n values (2002, section 7). */
 double levels_flat_bound(const struct step_system *system);
+extern const struct step_space levels_flat_space;
 
 /* In naive.c, excl.c and gtex.c, for mutants.c. */
 extern const struct step_machine papers_mutant_excl_no_turn, papers_mutant_excl_turn_first,

@@ -61,7 +61,8 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .prepare = prepare,             \
         .init = levels_init, .step = step, .region = levels_region,                                \
-        .print_word = levels_flat_print_word, .bound = levels_flat_bound                           \
+        .print_word = levels_flat_print_word, .bound = levels_flat_bound,                          \
+        .space = &levels_flat_space                                                                \
     }
 
 const struct step_machine papers_naive =

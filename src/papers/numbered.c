@@ -91,6 +91,19 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "ISSUE=%u VALID=%u", numbered_issue(value), numbered_valid(value));
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)system;
+    (void)word;
+    return 64;
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "no bound: tickets grow (1989, Fig. 3)",
+    .note = "There is no bound; here ISSUE and VALID are kept modulo 2^32.",
+};
+
 const struct step_machine papers_numbered = {
     .name = "numbered",
     .title = "Numbered Ticket Algorithm (1989, Fig. 3)",
@@ -103,4 +116,5 @@ const struct step_machine papers_numbered = {
     .region = basic_ticket_region,
     .rebase = rebase,
     .print_word = print_word,
+    .space = &space,
 };

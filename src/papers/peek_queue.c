@@ -116,11 +116,24 @@ static double bound(const struct step_system *system)
     return papers_queue.bound(system); /* the sequences of distinct numbers */
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)word;
+    return 1 + system->n * width(system, 0); /* and the bit that tells where the queue ends */
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "at most n numbers: log2(n!(1/0! + .. + 1/n!)) (2014, section 1)",
+    .note = "The formula is what is needed; here each place has whole bits, and one\n"
+            "bit tells where the queue ends.",
+};
+
 #define PEEK_QUEUE(name_, title_, variant_)                                                        \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .one_step_enabled = true,       \
         .prepare = prepare, .init = init, .step = step, .region = region,                          \
-        .print_word = print_word, .bound = bound                                                   \
+        .print_word = print_word, .bound = bound, .space = &space                                  \
     }
 
 const struct step_machine papers_peek_queue =

@@ -147,11 +147,23 @@ static double bound(const struct step_system *system)
     return sum;
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)word;
+    return system->n * step_bits_of(system->n + 1);
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "log2(n!(1/0! + .. + 1/n!)), all sequences of distinct numbers (1989, Fig. 1)",
+    .note = "The formula is what is needed; here each place has whole bits.",
+};
+
 #define QUEUE(name_, title_, variant_)                                                             \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .one_step_enabled = true,       \
         .prepare = prepare, .init = init, .step = step, .region = region,                          \
-        .print_word = print_word, .bound = bound                                                   \
+        .print_word = print_word, .bound = bound, .space = &space                                  \
     }
 
 const struct step_machine papers_queue =

@@ -75,6 +75,14 @@ static double bound(const struct step_system *system)
     return system->k + 1.0;
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)word;
+    return step_bits_of(system->k + 1);
+}
+
+static const struct step_space space = {.bits = bits, .says = "log2(k+1) (1989, 1.3.1)"};
+
 const struct step_machine papers_semaphore = {
     .name = "semaphore",
     .title = "Generalized semaphore (1989, 1.3.1)",
@@ -86,4 +94,5 @@ const struct step_machine papers_semaphore = {
     .region = region,
     .print_word = print_word,
     .bound = bound,
+    .space = &space,
 };

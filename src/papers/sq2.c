@@ -457,11 +457,25 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "[%s]", text);
 }
 
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    (void)system;
+    (void)word;
+    return 1 + 4 * APPLY_BITS + 2 * OFFER_BITS; /* and the bit that tells where the queue ends */
+}
+
+static const struct step_space space = {
+    .bits = bits,
+    .says = "no bound: at most 6 elements, but ids grow (2014, Algorithm 2)",
+    .note = "There is no bound; here ids are kept modulo 2^21.",
+};
+
 #define SQ2(name_, title_, variant_)                                                               \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .unbounded = true,              \
         .prepare = prepare, .init = init, .step = step, .region = region, .rebase = rebase,        \
-        .wrong = wrong, .print_word = print_word                                                   \
+        .wrong = wrong, .print_word = print_word, .space = &space,                                 \
+        .printed = (variant_) == PRINTED                                                           \
     }
 
 const struct step_machine papers_sq2 =

@@ -102,6 +102,17 @@ struct step_memory {
     struct step_wide *wide;
 };
 
+/* Shared space: what an algorithm uses here, and what its paper says. */
+struct step_space {
+    /* Bits that a shared word needs: those of each variable in it, rounded up to whole bits. Where
+       the values are unbounded: those that are kept of them. */
+    unsigned (*bits)(const struct step_system *system, unsigned word);
+    /* The paper's own count of all bits. NULL: log2 of the machine's bound, if it has one. */
+    double (*formula)(const struct step_system *system);
+    const char *says; /* the formula for people, and where it stands */
+    const char *note; /* why bits and formula differ, and which is right; NULL if they never do */
+};
+
 struct step_machine {
     const char *name;      /* on the command line */
     const char *title;     /* for people, with the paper and its figure */
@@ -113,6 +124,7 @@ struct step_machine {
     bool one_step_enabled; /* a process that is C-enabled enters C with its very next step */
     bool wide;             /* all shared words are one variable: steps use step_update_all */
     bool supervised;       /* the last process is a supervisor: it has no regions and never stops */
+    bool printed;          /* as its paper prints it, where the print is wrong: a demonstration */
 
     /* Set sizes, claims and constants for n and k. 0, or -1 with a sentence in `why`. */
     int (*prepare)(struct step_system *system, char why[STEP_WHY_BYTES]);
@@ -156,7 +168,15 @@ struct step_machine {
 
     /* Upper bound on the shared values by the paper's theorem; 0 where there is none. */
     double (*bound)(const struct step_system *system);
+
+    const struct step_space *space; /* NULL: nothing is said of it, as of mutants */
 };
+
+/* The bits of a variable that takes so many values, at least 1. */
+static inline unsigned step_bits_of(uint64_t values)
+{
+    return values <= 1 ? 0 : 64U - (unsigned)__builtin_clzll(values - 1);
+}
 
 /* Set up `system` for n workers and k seats; robustness 0 stands for k, and limits NULL for none.
    0, or -1 with a sentence in `why`. */

@@ -84,6 +84,12 @@ static inline uint32_t colored_quant(const struct colored_shape *s, uint64_t wor
     return (uint32_t)word >> (s->value_bits + s->color_bits);
 }
 
+/* How many bits of the word are in use. */
+static inline unsigned colored_bits(const struct colored_shape *s)
+{
+    return 2U * (s->value_bits + s->color_bits) + s->quant_bits;
+}
+
 /* Which (N, k) fit one word, with blocks of m tickets. 0 and the shape, or -ERANGE. */
 static inline int colored_shape_with(struct colored_shape *s, uint32_t n, uint32_t k, uint32_t m)
 {
