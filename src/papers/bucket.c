@@ -1,0 +1,352 @@
+/*
+ * The bucket algorithm (1979, Lemma 4.4): bounded waiting with O(N) shared values, for workers and
+ * a supervisor that never fails.
+ */
+#include "papers/bucket.h"
+#include "papers/papers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned colors_of(const struct supervised_size *size)
+{
+    return size->k + 3;
+}
+
+/* With r = 1 the report's r-1 would be no process at all. */
+unsigned bucket_limit(const struct supervised_size *size)
+{
+    return size->r > 2 ? size->r - 1 : 1;
+}
+
+static int prepare(const struct supervised_size *size, char why[STEP_WHY_BYTES])
+{
+    if (size->k > BUCKET_SEATS || size->r > STEP_MAX_PROCESSES) {
+        (void)snprintf(why, STEP_WHY_BYTES, "bucket needs k <= %d and r <= %d", BUCKET_SEATS,
+                       STEP_MAX_PROCESSES);
+        return -1;
+    }
+    return 0;
+}
+
+static void init(const struct supervised_size *size, void *value, void *supervisor)
+{
+    struct bucket_value *v = value;
+    (void)size;
+    *v = (struct bucket_value){.buf = 0, .main = 1, .gate = 2}; /* elig: all may help */
+    *(struct bucket_supervisor *)supervisor = (struct bucket_supervisor){0};
+}
+
+/* A worker's trying protocol: one LOCK .. UNLOCK. */
+static void try_once(struct bucket_value *v, struct bucket_worker *w)
+{
+    if (v->enb[w->color] != 0) {
+        v->enb[w->color]--;
+        v->cscount++;
+        *w = (struct bucket_worker){.region = STEP_CRITICAL};
+    } else if (v->move && w->color == v->main) {
+        v->move = 0;
+        w->color = v->gate;
+    }
+}
+
+static void work(const struct supervised_size *size, void *value, void *worker, unsigned process)
+{
+    struct bucket_value *v = value;
+    struct bucket_worker *w = worker;
+    (void)size;
+    (void)process;
+    if (w->region == STEP_REMAINDER) {
+        *w = (struct bucket_worker){.region = STEP_TRYING, .color = v->buf};
+        v->bufcount++;
+    } else if (w->region == STEP_TRYING) {
+        try_once(v, w);
+    } else { /* the exit protocol: one step, and there is no exit region */
+        v->cscount--;
+        *w = (struct bucket_worker){.region = STEP_REMAINDER};
+    }
+}
+
+static enum step_region region(const struct supervised_size *size, const void *worker)
+{
+    (void)size;
+    return (enum step_region)((const struct bucket_worker *)worker)->region;
+}
+
+/* The first colour that no bucket has, made ready for a new one. */
+static uint8_t new_color(const struct supervised_size *size, struct bucket_value *v,
+                         const struct bucket_supervisor *s)
+{
+    unsigned taken = 1U << v->buf | 1U << v->main | 1U << v->gate;
+    for (unsigned i = 0; i < s->length; i++) {
+        taken |= 1U << s->queue[i];
+    }
+    uint8_t color = 0;
+    while (color + 1U < colors_of(size) && (taken >> color & 1)) {
+        color++;
+    }
+    v->enb[color] = 0;
+    v->elig[color] = SUPERVISED_HELPER;
+    return color;
+}
+
+/* Which of the buckets that are fully enabled are empty: bit j for the j-th of them. */
+static unsigned empty_ones(const struct bucket_value *v, const struct bucket_supervisor *s)
+{
+    unsigned mask = 0;
+    unsigned j = 0;
+    for (unsigned i = 0; i < s->length; i++) {
+        if (s->count[i] == 0) {
+            mask |= (unsigned)(v->enb[s->queue[i]] == 0) << j++;
+        }
+    }
+    return mask;
+}
+
+static void eliminate(struct bucket_supervisor *s, unsigned mask)
+{
+    unsigned kept = 0;
+    unsigned j = 0;
+    for (unsigned i = 0; i < s->length; i++) {
+        if (s->count[i] == 0 && (mask >> j++ & 1)) {
+            continue;
+        }
+        s->queue[kept] = s->queue[i];
+        s->count[kept++] = s->count[i];
+    }
+    for (unsigned i = kept; i < s->length; i++) {
+        s->queue[i] = s->count[i] = 0;
+    }
+    s->length = (uint8_t)kept;
+}
+
+/* All of main fits the gate. */
+static bool main_is_small(const struct supervised_size *size, const struct bucket_supervisor *s)
+{
+    return s->maincount <= bucket_limit(size);
+}
+
+/* The first bucket of the queue that is not fully enabled; `length` if all are. */
+static unsigned first_to_enable(const struct bucket_supervisor *s)
+{
+    unsigned i = 0;
+    while (i < s->length && s->count[i] == 0) {
+        i++;
+    }
+    return i;
+}
+
+static bool may_enable(const struct supervised_size *size, const struct bucket_value *v,
+                       const struct bucket_supervisor *s)
+{
+    unsigned taken = v->cscount;
+    for (unsigned i = 0; i < s->length; i++) {
+        taken += v->enb[s->queue[i]];
+    }
+    return taken < size->k && first_to_enable(s) < s->length;
+}
+
+/* What the supervisor's step does to the value, and which way it goes on. */
+static unsigned transition(const struct supervised_size *size, void *value, const void *supervisor)
+{
+    struct bucket_value *v = value;
+    const struct bucket_supervisor *s = supervisor;
+    uint8_t color;
+    switch ((enum bucket_place)s->place) {
+    case BUCKET_ELIMINATE:
+        return empty_ones(v, s);
+    case BUCKET_FILL_MAIN:
+        if (v->bufcount != s->maincount) {
+            return 0;
+        }
+        v->main = v->buf;
+        v->buf = new_color(size, v, s);
+        v->bufcount = 0;
+        return 1;
+    case BUCKET_FILL_GATE:
+        if (main_is_small(size, s)) {
+            v->gate = v->main;
+            v->main = new_color(size, v, s);
+        } else {
+            v->move = 1;
+        }
+        return 0;
+    case BUCKET_AWAIT_MOVE:
+        return !v->move;
+    case BUCKET_QUEUE_GATE:
+        color = v->gate;
+        v->enb[color] = 0;
+        v->elig[color] = SUPERVISED_QUITTER;
+        v->gate = new_color(size, v, s); /* `gate` itself still counts as taken */
+        return color;
+    case BUCKET_ENABLE:
+        if (!may_enable(size, v, s)) {
+            return 0;
+        }
+        color = s->queue[first_to_enable(s)];
+        v->elig[color] = SUPERVISED_DRONE;
+        v->enb[color]++;
+        return 1;
+    case BUCKET_PLACES:
+        break;
+    }
+    return 0;
+}
+
+/* Where the supervisor goes on after what it has done at `place`. */
+static uint8_t place_after(const struct supervised_size *size, const struct bucket_supervisor *s,
+                           enum bucket_place place)
+{
+    if (place < BUCKET_FILL_MAIN && s->maincount == 0) {
+        return BUCKET_FILL_MAIN;
+    }
+    if (place < BUCKET_FILL_GATE && s->gatecount == 0) {
+        return BUCKET_FILL_GATE;
+    }
+    if (place < BUCKET_QUEUE_GATE && s->length < size->k) {
+        return BUCKET_QUEUE_GATE;
+    }
+    return place < BUCKET_ENABLE ? BUCKET_ENABLE : BUCKET_ELIMINATE;
+}
+
+static void follow_move(struct bucket_supervisor *s)
+{
+    s->maincount--;
+    s->gatecount = 1;
+}
+
+static void follow(const struct supervised_size *size, void *supervisor, unsigned way)
+{
+    struct bucket_supervisor *s = supervisor;
+    enum bucket_place place = (enum bucket_place)s->place;
+    bool again = false;
+    switch (place) {
+    case BUCKET_ELIMINATE:
+        eliminate(s, way);
+        break;
+    case BUCKET_FILL_MAIN:
+        again = way == 0;
+        s->maincount = (uint8_t)(s->maincount + again);
+        break;
+    case BUCKET_FILL_GATE:
+        if (!main_is_small(size, s)) {
+            s->place = BUCKET_AWAIT_MOVE;
+            return;
+        }
+        s->gatecount = s->maincount;
+        s->maincount = 0;
+        break;
+    case BUCKET_AWAIT_MOVE:
+        again = way == 0;
+        if (!again) {
+            follow_move(s);
+        }
+        break;
+    case BUCKET_QUEUE_GATE:
+        s->queue[s->length] = (uint8_t)way;
+        s->count[s->length++] = s->gatecount;
+        s->gatecount = 0;
+        break;
+    case BUCKET_ENABLE:
+        if (way == 1) {
+            s->count[first_to_enable(s)]--;
+        }
+        break;
+    case BUCKET_PLACES:
+        break;
+    }
+    if (!again) {
+        s->place = place_after(size, s, place);
+    }
+}
+
+static unsigned transitions(const struct supervised_size *size, const void *supervisor)
+{
+    const struct bucket_supervisor *s = supervisor;
+    unsigned enabled = 0;
+    switch ((enum bucket_place)s->place) {
+    case BUCKET_ELIMINATE:
+        for (unsigned i = 0; i < s->length; i++) {
+            enabled += s->count[i] == 0;
+        }
+        return 1U << enabled;
+    case BUCKET_QUEUE_GATE:
+        return colors_of(size);
+    case BUCKET_FILL_MAIN:
+    case BUCKET_AWAIT_MOVE:
+        return 2;
+    case BUCKET_ENABLE:
+        return first_to_enable(s) < s->length ? 2 : 1;
+    case BUCKET_FILL_GATE:
+    case BUCKET_PLACES:
+        break;
+    }
+    return 1;
+}
+
+static enum supervised_eligibility eligibility(const struct supervised_size *size,
+                                               const void *value, const void *worker)
+{
+    const struct bucket_value *v = value;
+    const struct bucket_worker *w = worker;
+    (void)size;
+    return w->region == STEP_TRYING ? (enum supervised_eligibility)v->elig[w->color]
+                                    : SUPERVISED_DRONE;
+}
+
+static unsigned active(const struct supervised_size *size, const void *value,
+                       const void *supervisor)
+{
+    const struct bucket_value *v = value;
+    const struct bucket_supervisor *s = supervisor;
+    (void)size;
+    /* who is counted into main while it is filled still is in buf */
+    unsigned all = v->bufcount + s->gatecount;
+    all += s->place == BUCKET_FILL_MAIN ? 0U : s->maincount;
+    for (unsigned i = 0; i < s->length; i++) {
+        all += s->count[i] + v->enb[s->queue[i]];
+    }
+    return all;
+}
+
+static unsigned threshold(const struct supervised_size *size)
+{
+    return size->k * bucket_limit(size) + 2 * size->r - 2;
+}
+
+const struct supervised papers_bucket_system = {
+    .prepare = prepare,
+    .value_bytes = sizeof(struct bucket_value),
+    .worker_bytes = sizeof(struct bucket_worker),
+    .supervisor_bytes = sizeof(struct bucket_supervisor),
+    .claims = STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_C1) | STEP_CLAIM(STEP_C2) |
+              STEP_CLAIM(STEP_C4) | STEP_CLAIM(STEP_INVARIANT),
+    .init = init,
+    .work = work,
+    .region = region,
+    .transition = transition,
+    .follow = follow,
+    .transitions = transitions,
+    .eligibility = eligibility,
+    .active = active,
+    .threshold = threshold,
+    .encode = bucket_encode,
+    .decode = bucket_decode,
+    .most_bits = bucket_most_bits,
+    .wrong = bucket_wrong,
+    .print = bucket_print,
+};
+
+const struct step_machine papers_bucket = {
+    .name = "bucket",
+    .title = "Buckets, with a supervisor (1979, Lemma 4.4)",
+    .subject = &papers_bucket_system,
+    .wide = true,
+    .supervised = true,
+    .prepare = supervised_prepare,
+    .init = supervised_init,
+    .step = supervised_step,
+    .region = supervised_region,
+    .wrong = supervised_wrong,
+    .print_all = supervised_print_all,
+};
