@@ -71,6 +71,13 @@ status 64 "$lab" check pool -n 2 -k 1 --line 3
 status 64 "$lab" check pool -n 2 -k 1 --tag-bits 1
 status 0 "$lab" check colored -n 2 -k 1 --json
 json '.properties | has("invariant") | not' # the papers' machines state none
+json '.properties | has("first-in") | not'  # and it tells no doorway
+status 0 "$lab" check fife -n 2 -k 2 --json
+json '[.properties["first-in","first-enabled"].verdict] == ["holds","holds"]'
+json '.claims | contains(["first-in","first-enabled"])'
+status 1 "$lab" check fife-printed -n 2 -k 1 --property first-in --trace "$dir/fife.trace" --json
+json '.properties["first-in"].trace == [1,1,1,2,2,2,1,1,1,1,1,1,1]'
+status 0 "$lab" replay "$dir/fife.trace"
 
 # the gate: explored, asleep, and equivalent to the algorithm it is
 status 0 "$lab" check gate -n 4 -k 1 --json

@@ -16,7 +16,8 @@ enum {
     REGISTERS_MEMORY = 32 << 20 /* more than enough for that many */
 };
 
-/* C1 is exclusion by another name: it has no column of its own. */
+/* C1 is exclusion by another name: it has no column of its own. The last ones are of the few that
+   have a doorway: they have none either, but a line below the table. */
 static const struct {
     enum step_property property;
     const char *head;
@@ -32,8 +33,8 @@ static const struct {
     {STEP_LOCKOUT, "lock"},
     {STEP_STARVATION, "strv"},
     {STEP_OVERTAKINGS, "over"},
-    {STEP_FIRST_IN, "1-in"},
-    {STEP_FIRST_ENABLED, "1-en"},
+    {STEP_FIRST_IN, NULL},
+    {STEP_FIRST_ENABLED, NULL},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -138,9 +139,6 @@ static bool has(const struct step_machine *machine, enum step_property property)
 static const char *cell(const struct row *row, enum step_property p)
 {
     bool promised = row->promised >> p & 1;
-    if (!has(row->machine, p)) {
-        return "";
-    }
     if (row->found[p] == CHECK_NOT_CHECKED) {
         return "?";
     }
@@ -155,7 +153,7 @@ static void show_head(int width)
     (void)printf("All interleavings of n = 2, 3, 4 processes (mutants: 2, 3) with k < n seats;\n"
                  "of algorithms on registers, at n = 4, those with at most %d states.\n\n%-*s",
                  REGISTERS_STATES, width, "");
-    for (unsigned c = 0; c < COLUMNS; c++) {
+    for (unsigned c = 0; c < COLUMNS && columns[c].head != NULL; c++) {
         (void)printf(" %-4s", columns[c].head);
     }
     (void)printf("\n");
@@ -164,10 +162,27 @@ static void show_head(int width)
 static void show_row(const struct row *row, int width)
 {
     (void)printf("%-*s", width, row->machine->name);
-    for (unsigned c = 0; c < COLUMNS; c++) {
+    for (unsigned c = 0; c < COLUMNS && columns[c].head != NULL; c++) {
         (void)printf(" %-4s", cell(row, columns[c].property));
     }
     (void)printf("\n");
+}
+
+/* What has no column, of those that have it. */
+static void show_rest(const struct row *row, int width)
+{
+    bool any = false;
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        enum step_property p = columns[c].property;
+        if (columns[c].head == NULL && has(row->machine, p)) {
+            (void)printf("%-*s %s %s", any ? 0 : width, any ? "," : row->machine->name,
+                         step_property_name(p), cell(row, p));
+            any = true;
+        }
+    }
+    if (any) {
+        (void)putchar('\n');
+    }
 }
 
 static void show_violations(const struct row *rows, unsigned count, bool promised, int width)
@@ -202,9 +217,11 @@ static void show_foot(const struct row *rows, unsigned count, int width)
 {
     (void)printf("\n  yes   promised, and so at every size    also  not promised, but so\n"
                  "  NO    promised, and not so              no    not promised, and not so\n"
-                 "  fifo, C4', C5' and over are put to the test from n = k+2 on; 1-in and 1-en\n"
-                 "  (first-in, first-enabled) of algorithms that have a doorway.\n"
-                 "\nPromised and not so, with a shortest schedule (process numbers):\n");
+                 "  fifo, C4', C5' and over are put to the test from n = k+2 on.\n\n");
+    for (unsigned r = 0; r < count; r++) {
+        show_rest(&rows[r], width);
+    }
+    (void)printf("\nPromised and not so, with a shortest schedule (process numbers):\n");
     show_violations(rows, count, true, width);
     (void)printf("\nNot promised, and not so:\n");
     show_violations(rows, count, false, width);
