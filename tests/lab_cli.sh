@@ -139,6 +139,21 @@ status 0 "$lab" space colored -n 4 -k 1 --json
 json '.values > 0 and .bound == 128 and .lower_bound == 3 and .schedules_distinct == true and .values <= .bound'
 status 0 "$lab" space semaphore -n 4 -k 1 --json
 json '.values == 2 and .bound == 2 and .lower_bound == null and .schedules_distinct == null'
+json '.bits == 1 and .words == 1 and .formula_bits == 1 and .note == null and .unbounded == false'
+status 0 "$lab" space excl -n 3 -k 1 --json
+json '.bits == 10 and .word_bits == [2,2,2,2,2] and .formula_bits == 10 and (.formula | test("2002, section 7"))'
+status 0 "$lab" space gtex -n 4 -k 1 --json
+json '.word_bits == [2,2,2,2,1,1,2] and .bits == 12 and .formula_bits < 12 and (.note | test("rounds no register up"))'
+status 0 "$lab" space fife -n 2 -k 1 --json
+json '.unbounded == true and .formula_bits == null and .bits == 130 and .values == null'
+status 0 "$lab" space -n 64 -k 4 --json # all, computed
+json '.n == 64 and .k == 4 and (.algorithms | map(.algorithm) | contains(["semaphore","colored","excl","gtex","dqb"]))'
+json '.algorithms[] | select(.algorithm == "excl") | .bits == 60 * 6 + 64 * 6 and .formula_bits == .bits and (.word_bits | add) == .bits'
+json '.algorithms[] | select(.algorithm == "dqb") | has("bits") == false and (.why_not | length > 0)'
+status 0 "$lab" space -n 8 -k 2
+grep -q '^naive  *14  *42  *42.00  ' "$dir/out" || fail "the table of bits has another naive"
+status 64 "$lab" space colored queue -n 2 -k 1
+status 64 "$lab" space -n 8
 status 64 "$lab" equal numbered colored -n 17 -k 1
 one_line
 status 0 "$lab" list --json
@@ -147,6 +162,10 @@ status 0 "$lab" table --json
 json 'length >= 8'
 json 'map(select(.algorithm == "colored"))[0].found | to_entries | all(.value.verdict == "holds")'
 json 'map(select(.algorithm == "colored-printed"))[0].found.exclusion | .verdict == "violated" and .trace == [1,2]'
+json '.[] | select(.algorithm == "naive").found.lockout | .trace == [1,1,2] and .stopped == [2] and .n == 3 and .k == 2'
+json '.[] | select(.algorithm == "gtex-printed").found.exclusion | .promise_broken and (.trace | length == 12)'
+json '.[] | select(.algorithm == "fife-printed").found.exclusion | .promise_broken and .trace == [2,2,2,1,1,1,1,1]'
+json '.[] | select(.algorithm == "sq2-printed").found.starvation | .promise_broken and (.trace | all(. == 1)) and (.loop | length > 0)'
 
 # run: the same steps on threads and processes
 for machine in semaphore bank queue numbered colored-unbounded colored colored-tight colored-1979 gate gate-sleep; do

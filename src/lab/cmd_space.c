@@ -1,7 +1,10 @@
-/* usher-lab space: how many values of shared memory an algorithm uses. */
+/* usher-lab space: how much shared memory an algorithm uses: bits, and values that are reached. */
 #include "check/space.h"
 
 #include "lab/lab.h"
+#include "lab/space.h"
+
+#include <string.h>
 
 /* A count as JSON: an integer where it is exact, else a real number. */
 static json_t *count_json(double count)
@@ -16,29 +19,118 @@ static bool solves_the_problem(const struct step_system *system)
     return (system->claims & needed) == needed;
 }
 
+/* What a machine states of its words, added to an object. */
+static void state_json(json_t *object, const struct step_system *system)
+{
+    const struct step_space *said = system->machine->space;
+    struct lab_space space = lab_space_of(system);
+    json_t *each = space.stated ? json_array() : json_null();
+    for (unsigned word = 0; space.stated && word < system->shared_words; word++) {
+        (void)json_array_append_new(each, json_integer(said->bits(system, word)));
+    }
+    (void)json_object_set_new(object, "words", json_integer(system->shared_words));
+    (void)json_object_set_new(object, "bits",
+                              space.stated ? json_integer(space.bits) : json_null());
+    (void)json_object_set_new(object, "word_bits", each);
+    (void)json_object_set_new(object, "unbounded", json_boolean(system->machine->unbounded));
+    (void)json_object_set_new(object, "formula_bits",
+                              space.formula > 0 ? json_real(space.formula) : json_null());
+    (void)json_object_set_new(object, "formula",
+                              space.stated ? json_string(said->says) : json_null());
+    (void)json_object_set_new(
+        object, "note",
+        space.stated && !space.agree && said->note != NULL ? json_string(said->note) : json_null());
+}
+
+/* Print sentences from a column on, in lines of at most 80; the first line has been begun. */
+static void show_note(const char *note, int column)
+{
+    int at = column;
+    for (const char *next = note; *note != '\0'; note = next) {
+        int length = (int)strcspn(note, " ");
+        bool fits = at + length < 80;
+        (void)printf("%s%*s%.*s", fits ? "" : "\n", fits ? at > column : column, "", length, note);
+        at = (fits ? at : column) + length + 1;
+        next = note + length + strspn(note + length, " ");
+    }
+    (void)printf("\n");
+}
+
+/* "8 x 3 + 6 x 4": runs of words of the same size. */
+static void show_words(const struct step_system *system)
+{
+    const struct step_space *said = system->machine->space;
+    for (unsigned word = 0; word < system->shared_words;) {
+        unsigned bits = said->bits(system, word);
+        unsigned run = 1;
+        while (word + run < system->shared_words && said->bits(system, word + run) == bits) {
+            run++;
+        }
+        (void)printf("%s%u x %u", word == 0 ? "" : " + ", run, bits);
+        word += run;
+    }
+}
+
+static void show_bits(const struct step_system *system)
+{
+    const struct step_space *said = system->machine->space;
+    struct lab_space space = lab_space_of(system);
+    (void)printf("  shared words        %u\n", system->shared_words);
+    if (!space.stated) {
+        return;
+    }
+    (void)printf("  bits                %u%s", space.bits,
+                 space.unbounded ? " are kept of what has no bound" : "");
+    if (system->shared_words > 1) {
+        (void)printf("  (");
+        show_words(system);
+        (void)printf(")");
+    }
+    (void)printf("\n  formula             ");
+    if (space.formula > 0) {
+        (void)printf("%.2f = ", space.formula);
+    }
+    (void)printf("%s\n", said->says);
+    if (!space.agree && said->note != NULL) {
+        (void)printf("%*s", 22, "");
+        show_note(said->note, 22);
+    }
+}
+
+static json_t *document(const struct step_system *system, const struct check_graph *graph,
+                        uint64_t lower, json_t *distinct, unsigned tried)
+{
+    const struct step_machine *machine = system->machine;
+    double bound = machine->bound != NULL ? machine->bound(system) : 0;
+    json_t *object =
+        json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "algorithm", machine->name, "n",
+                  (int)system->workers, "k", (int)system->k, "values",
+                  machine->unbounded ? json_null() : json_integer(graph->seen.shared.count),
+                  "bound", bound > 0 ? count_json(bound) : json_null(), "lower_bound",
+                  lower != 0 ? json_integer((json_int_t)lower) : json_null(), "schedules_distinct",
+                  distinct, "schedules", (int)tried);
+    state_json(object, system);
+    return object;
+}
+
 static int show(const struct lab_options *options, const struct step_system *system,
                 const struct check_graph *graph, const struct check_schedules *schedules)
 {
     const struct step_machine *machine = system->machine;
     uint64_t lower = solves_the_problem(system) ? check_lower_bound(system->n, system->k) : 0;
     double bound = machine->bound != NULL ? machine->bound(system) : 0;
-    uint32_t values = graph->seen.shared.count;
     bool apply = lower != 0 && schedules->executable;
     bool distinct = schedules->distinct == schedules->tried;
     if (options->json) {
-        return lab_print_json(json_pack(
-            "{s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "algorithm", machine->name, "n",
-            (int)system->n, "k", (int)system->k, "values",
-            machine->unbounded ? json_null() : json_integer(values), "bound",
-            bound > 0 ? count_json(bound) : json_null(), "lower_bound",
-            lower != 0 ? json_integer((json_int_t)lower) : json_null(), "schedules_distinct",
-            apply ? json_boolean(distinct) : json_null(), "schedules", (int)schedules->tried));
+        return lab_print_json(document(
+            system, graph, lower, apply ? json_boolean(distinct) : json_null(), schedules->tried));
     }
-    (void)printf("%s, n=%u, k=%u\n", machine->name, system->n, system->k);
+    (void)printf("%s, n=%u, k=%u\n", machine->name, system->workers, system->k);
+    show_bits(system);
     if (machine->unbounded) {
         (void)printf("  values reached      unbounded\n");
     } else {
-        (void)printf("  values reached      %u\n", values);
+        (void)printf("  values reached      %u\n", graph->seen.shared.count);
     }
     if (bound > 0) {
         (void)printf("  bound by theorem    %.0f\n", bound);
@@ -58,12 +150,88 @@ static int show(const struct lab_options *options, const struct step_system *sys
     return LAB_OK;
 }
 
+static json_t *all_json(const struct lab_options *options)
+{
+    json_t *array = json_array();
+    for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
+        struct step_system system;
+        char why[STEP_WHY_BYTES];
+        json_t *object = json_pack("{s:s}", "algorithm", (*m)->name);
+        if (step_system_init(&system, *m, options->n, options->k, options->robustness, why) == 0) {
+            state_json(object, &system);
+        } else {
+            (void)json_object_set_new(object, "why_not", json_string(why));
+        }
+        (void)json_array_append_new(array, object);
+    }
+    return json_pack("{s:i, s:i, s:o}", "n", (int)options->n, "k", (int)options->k, "algorithms",
+                     array);
+}
+
+static bool differs(const struct lab_space *space)
+{
+    return space->formula > 0 && !space->agree;
+}
+
+static void show_one_of_all(const struct step_system *system)
+{
+    struct lab_space space = lab_space_of(system);
+    (void)printf("%-18s %5u", system->machine->name, system->shared_words);
+    if (!space.stated) {
+        (void)printf("\n");
+        return;
+    }
+    (void)printf(" %6u%c", space.bits, space.unbounded ? '+' : differs(&space) ? '*' : ' ');
+    if (space.formula > 0) {
+        (void)printf(" %8.2f", space.formula);
+    } else {
+        (void)printf(" %8s", "-");
+    }
+    (void)printf("  %s\n", system->machine->space->says);
+}
+
+/* Every algorithm at one size: no exploration, so for any n. */
+static int show_all(const struct lab_options *options)
+{
+    struct step_system system;
+    char why[STEP_WHY_BYTES];
+    if (options->json) {
+        return lab_print_json(all_json(options));
+    }
+    (void)printf("Shared memory at n=%u, k=%u, each variable rounded up to whole bits, beside the\n"
+                 "paper's own formula\n\n%-18s %5s %6s  %8s\n",
+                 options->n, options->k, "", "words", "bits", "formula");
+    for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
+        if (step_system_init(&system, *m, options->n, options->k, options->robustness, why) == 0) {
+            show_one_of_all(&system);
+        } else {
+            (void)printf("%-18s     -      -         -  not this size: %s\n", (*m)->name, why);
+        }
+    }
+    (void)printf("\n  +  the values have no bound; so many bits are kept of them here\n"
+                 "  *  the formula, rounded up, is another number:\n");
+    for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
+        struct lab_space space = {0};
+        if (step_system_init(&system, *m, options->n, options->k, options->robustness, why) == 0) {
+            space = lab_space_of(&system);
+        }
+        if (differs(&space) && (*m)->space->note != NULL) {
+            (void)printf("%-19s", (*m)->name);
+            show_note((*m)->space->note, 19);
+        }
+    }
+    return LAB_OK;
+}
+
 static int run(const struct lab_options *options)
 {
     struct step_system system;
     struct check_graph graph;
     struct check_schedules schedules;
     struct lab_options how = *options;
+    if (options->operand_count == 0) {
+        return show_all(options);
+    }
     int status = lab_system(options, options->operands[0], &system);
     if (status != LAB_OK) {
         return status;
@@ -90,14 +258,18 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_space = {
     .name = "space",
-    .usage = "space ALGORITHM -n N -k K [-r R] [--memory SIZE] [--json]",
-    .help = "The distinct values of shared memory that are reached, beside the bound of the\n"
-            "paper's theorem and the lower bound for every algorithm that keeps the same\n"
+    .usage = "space [ALGORITHM] -n N -k K [-r R] [--memory SIZE] [--json]",
+    .help = "How much shared memory an algorithm uses: its words and their bits, beside the\n"
+            "paper's own formula; the distinct values that are reached, beside the bound of\n"
+            "the paper's theorem and the lower bound for every algorithm that keeps the same\n"
             "promises; and the schedules h(i,j) of the lower bound's proof, executed: they\n"
             "must lead to different values. Exit 1 if they do not.\n"
+            "Without ALGORITHM: the bits of all of them. Nothing is explored for that, and N\n"
+            "may be up to 64.\n"
             "\n"
-            "    usher-lab space colored -n 5 -k 2\n",
+            "    usher-lab space colored -n 5 -k 2\n"
+            "    usher-lab space -n 32 -k 4\n",
     .flags = "nkrmj",
-    .operands = 1,
+    .most_operands = 1,
     .run = run,
 };

@@ -150,9 +150,10 @@ static const char *cell(const struct row *row, enum step_property p)
 
 static void show_head(int width)
 {
-    (void)printf("All interleavings of n = 2, 3, 4 processes (mutants: 2, 3) with k < n seats;\n"
-                 "of algorithms on registers, at n = 4, those with at most %d states.\n\n%-*s",
-                 REGISTERS_STATES, width, "");
+    (void)printf(
+        "All interleavings of n = 2, 3, 4 processes (variants, at the end: 2, 3) with\n"
+        "k < n seats; of algorithms on registers, at n = 4, those with at most %d states.\n\n%-*s",
+        REGISTERS_STATES, width, "");
     for (unsigned c = 0; c < COLUMNS && columns[c].head != NULL; c++) {
         (void)printf(" %-4s", columns[c].head);
     }
@@ -263,11 +264,24 @@ static json_t *row_json(const struct row *row)
                      (json_int_t)row->states, "claims", claimed, "found", found);
 }
 
-static unsigned count_of(const struct step_machine *const *list)
+/* What the table shows: every published algorithm; of the variants those that are as printed, or,
+   with `all`, every one. Where `list` is NULL they are only counted. */
+static unsigned choose(bool all, const struct step_machine **list, unsigned *papers)
 {
     unsigned count = 0;
-    while (list[count] != NULL) {
-        count++;
+    for (const struct step_machine *const *m = papers_all; *m != NULL; m++, count++) {
+        if (list != NULL) {
+            list[count] = *m;
+        }
+    }
+    *papers = count;
+    for (const struct step_machine *const *m = papers_mutants; *m != NULL; m++) {
+        if (all || (*m)->printed) {
+            if (list != NULL) {
+                list[count] = *m;
+            }
+            count++;
+        }
     }
     return count;
 }
@@ -287,21 +301,23 @@ static int print_all(const struct lab_options *options, struct row *rows, unsign
 
 static int run(const struct lab_options *options)
 {
-    unsigned papers = count_of(papers_all);
-    unsigned total = papers + (options->all ? count_of(papers_mutants) : 0);
+    unsigned papers;
+    unsigned total = choose(options->all, NULL, &papers);
     int width = options->all ? 25 : 17;
+    const struct step_machine **list = calloc(total, sizeof *list);
     struct row *rows = calloc(total, sizeof *rows);
     int status = LAB_OK;
-    if (rows == NULL) {
+    if (list == NULL || rows == NULL) {
+        free(list);
+        free(rows);
         return lab_fail(LAB_OS, "out of memory");
     }
+    (void)choose(options->all, list, &papers);
     if (!options->json) {
         show_head(width);
     }
     for (unsigned r = 0; r < total && status == LAB_OK; r++) {
-        bool mutant = r >= papers;
-        status =
-            fill(options, mutant ? papers_mutants[r - papers] : papers_all[r], mutant, &rows[r]);
+        status = fill(options, list[r], r >= papers, &rows[r]);
         if (status == LAB_OK && !options->json) {
             show_row(&rows[r], width);
             (void)fflush(stdout);
@@ -317,6 +333,7 @@ static int run(const struct lab_options *options)
         }
     }
     free(rows);
+    free(list);
     return status;
 }
 
@@ -325,7 +342,8 @@ const struct lab_command lab_table = {
     .usage = "table [--all] [--memory SIZE] [--threads T] [--json]",
     .help = "Explore every algorithm at its standard sizes and print, a row each, what its\n"
             "paper promises against what is found; then a shortest schedule for everything\n"
-            "that fails. --all adds the mutants.\n",
+            "that fails. At the end stand the algorithms whose print is wrong, as printed.\n"
+            "--all adds the mutants.\n",
     .flags = "amjT",
     .run = run,
 };

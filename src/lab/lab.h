@@ -24,9 +24,11 @@ enum lab_exit {
     LAB_CANNOT_CREATE = 73
 };
 
+enum { LAB_MOST_OPERANDS = 24 };
+
 /* What the command line said. */
 struct lab_options {
-    const char *operands[3]; /* algorithm names or a file */
+    const char *operands[LAB_MOST_OPERANDS]; /* algorithm names or a file */
     unsigned operand_count;
     unsigned n, k, robustness; /* 0: not given */
     double seconds;
@@ -41,10 +43,11 @@ struct lab_options {
 
 struct lab_command {
     const char *name;
-    const char *usage; /* behind "usage: usher-lab " */
-    const char *help;  /* what it does and shows, with an example */
-    const char *flags; /* the options it takes, a letter each: see options.c */
-    unsigned operands; /* how many it needs */
+    const char *usage;      /* behind "usage: usher-lab " */
+    const char *help;       /* what it does and shows, with an example */
+    const char *flags;      /* the options it takes, a letter each: see options.c */
+    unsigned operands;      /* how many it needs, */
+    unsigned most_operands; /* and how many it takes, if that is more */
     int (*run)(const struct lab_options *options);
 };
 

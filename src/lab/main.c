@@ -24,7 +24,7 @@ static void print_help(FILE *file)
                   "  list       the algorithms, with their papers\n"
                   "  check      explore one and decide its properties\n"
                   "  table      all of them: what the papers promise, and what is true\n"
-                  "  space      how many values of shared memory one uses\n"
+                  "  space      how much shared memory one uses, or all of them\n"
                   "  equal      do two of them behave alike under every schedule?\n"
                   "  run        run one on real threads or processes\n"
                   "  replay     execute a trace again and see that it still fits\n"

@@ -196,6 +196,22 @@ static int complain(const struct lab_command *command, const char *what, const c
                     command->name);
 }
 
+static int take_operands(const struct lab_command *command, char **operands, unsigned count,
+                         struct lab_options *options)
+{
+    unsigned most =
+        command->most_operands > command->operands ? command->most_operands : command->operands;
+    if (count < command->operands || count > most) {
+        return complain(
+            command, count < command->operands ? "something is missing" : "too many arguments", "");
+    }
+    for (unsigned i = 0; i < count; i++) {
+        options->operands[i] = operands[i];
+    }
+    options->operand_count = count;
+    return LAB_OK;
+}
+
 int lab_parse(const struct lab_command *command, int argc, char **argv, struct lab_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -216,16 +232,10 @@ int lab_parse(const struct lab_command *command, int argc, char **argv, struct l
             return status;
         }
     }
-    if ((unsigned)(argc - optind) != command->operands) {
-        return complain(command,
-                        (unsigned)(argc - optind) < command->operands ? "something is missing"
-                                                                      : "too many arguments",
-                        "");
+    int status = take_operands(command, argv + optind, (unsigned)(argc - optind), options);
+    if (status != LAB_OK) {
+        return status;
     }
-    for (unsigned i = 0; i < command->operands; i++) {
-        options->operands[i] = argv[optind + (int)i];
-    }
-    options->operand_count = command->operands;
     if (strchr(command->flags, 'n') != NULL && (options->n == 0 || options->k == 0)) {
         return complain(command, "-n and -k are needed", "");
     }

@@ -55,7 +55,7 @@ static double bound(const struct step_system *system)
 static const struct step_space space = {
     .bits = colored_machine_bits,
     .says = "log2(binom(2k-1,k) (k+1)^2 n^2) (1979, Theorem 4.2)",
-    .note = "The theorem counts values, and for each VALID only the QUANT that can occur with it;\n"
+    .note = "The theorem counts values, and for each VALID only the QUANT that can occur with it; "
             "here each of the five variables has whole bits.",
 };
 

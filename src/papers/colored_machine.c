@@ -99,6 +99,6 @@ unsigned colored_machine_bits(const struct step_system *system, unsigned word)
 const struct step_space colored_machine_space = {
     .bits = colored_machine_bits,
     .says = "log2(binom(2k,k) ((k+1)M)^2) (1989, Theorem 4.1)",
-    .note = "The theorem counts values; here each of the five variables has whole bits. Of the\n"
+    .note = "The theorem counts values; here each of the five variables has whole bits. Of the "
             "theorem's values half never occur: VALID's own colour always has a ticket.",
 };

@@ -186,8 +186,8 @@ static unsigned bits(const struct step_system *system, unsigned word)
 
 static const struct step_space space = {
     .bits = bits,
-    .says = "log2(binom(2k,k) ((k+1)M)^2) for the algorithm meant (1989, Theorem 4.1)",
-    .note = "As printed QUANT has no bound: its entries drift. Here they are kept modulo 8, for\n"
+    .says = "no bound as printed: QUANT drifts (1989, Figs 4, 7)",
+    .note = "As printed QUANT has no bound: its entries drift. Here they are kept modulo 8, for "
             "ten colours.",
 };
 

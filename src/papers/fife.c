@@ -317,8 +317,8 @@ static const struct step_space space = {
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .unbounded = true,              \
         .prepare = prepare, .init = init, .step = step, .region = region,                          \
-        .waiting_room = waiting_room, .rebase = rebase, .print_word = print_word,                  \
-        .space = &space, .printed = (unsigned)(variant_) == (unsigned)TIMESTAMPS_PRINTED           \
+        .waiting_room = waiting_room, .rebase = rebase, .print_word = print_word, .space = &space, \
+        .printed = (unsigned)(variant_) == (unsigned)TIMESTAMPS_PRINTED                            \
     }
 
 const struct step_machine papers_fife =

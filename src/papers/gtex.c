@@ -238,11 +238,10 @@ static double formula(const struct step_system *system)
 static const struct step_space space = {
     .bits = bits,
     .formula = formula,
-    .says = "n log(k log(n/k) + 1) + k sum over p <= bl of 2^p log(n/2^p) (2002, section 7)",
-    .note =
-        "The formula is for n = 2k 2^t and rounds no register up; the count is right for every\n"
-        "n. The text beside the formula gives turn(x,q) 2^|x| values; it has |G_x|, as in the\n"
-        "formula.",
+    .says = "n log(k log(n/k)+1) + k sum of 2^p log(n/2^p), p <= bl (2002, section 7)",
+    .note = "The formula is for n = 2k 2^t and rounds no register up; the count is right for every "
+            "n. The text beside the formula gives turn(x,q) 2^|x| values; it has |G_x|, as in the "
+            "formula.",
 };
 
 #define GTEX(name_, title_, variant_)                                                              \

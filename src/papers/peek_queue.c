@@ -125,7 +125,7 @@ static unsigned bits(const struct step_system *system, unsigned word)
 static const struct step_space space = {
     .bits = bits,
     .says = "at most n numbers: log2(n!(1/0! + .. + 1/n!)) (2014, section 1)",
-    .note = "The formula is what is needed; here each place has whole bits, and one\n"
+    .note = "The formula is what is needed; here each place has whole bits, and one "
             "bit tells where the queue ends.",
 };
 

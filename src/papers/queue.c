@@ -155,7 +155,7 @@ static unsigned bits(const struct step_system *system, unsigned word)
 
 static const struct step_space space = {
     .bits = bits,
-    .says = "log2(n!(1/0! + .. + 1/n!)), all sequences of distinct numbers (1989, Fig. 1)",
+    .says = "log2(n!(1/0! + .. + 1/n!)) (1989, Fig. 1)",
     .note = "The formula is what is needed; here each place has whole bits.",
 };
 
