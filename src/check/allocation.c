@@ -202,7 +202,7 @@ static void visit(void *context, const struct check_component *component)
 {
     struct deciding *d = context;
     unsigned steppers = check_component_steppers(component);
-    if (steppers == 0) {
+    if (steppers == 0 || !check_admissible(d->graph->system, steppers)) {
         return;
     }
     uint32_t state = component->states[0];

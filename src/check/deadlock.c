@@ -49,7 +49,8 @@ static bool leads_to_going_on(const struct deciding *d, const struct check_compo
 static void visit(void *context, const struct check_component *component)
 {
     struct deciding *d = context;
-    bool cycle = check_component_steppers(component) != 0;
+    unsigned steppers = check_component_steppers(component);
+    bool cycle = steppers != 0 && check_admissible(component->view->graph->system, steppers);
     if (!cycle && !leads_to_going_on(d, component)) {
         return;
     }
@@ -65,7 +66,8 @@ static void visit(void *context, const struct check_component *component)
     }
 }
 
-/* Ways through the states where it hangs: onto a cycle, and around it. */
+/* Ways through the states where it hangs: onto a cycle, and around it. A node is a state and, in
+   its lowest bit, whether on the way a supervisor has stepped, where there is one. */
 struct walk {
     const struct check_view *view;
     const struct check_bits *goal;
@@ -75,30 +77,39 @@ struct walk {
 static uint32_t walk_next(void *context, uint32_t node, unsigned process)
 {
     const struct walk *walk = context;
-    uint32_t to = check_edge(walk->view->graph, node, process);
-    return check_view_edge(walk->view, node, process, to) ? to : CHECK_NO_STATE;
+    const struct check_graph *graph = walk->view->graph;
+    uint32_t to = check_edge(graph, node / 2, process);
+    if (!check_view_edge(walk->view, node / 2, process, to)) {
+        return CHECK_NO_STATE;
+    }
+    return 2 * to + ((node & 1) || check_supervises(graph->system, process));
 }
 
 static bool walk_goal(void *context, uint32_t node)
 {
     const struct walk *walk = context;
-    return walk->goal != NULL ? check_bits_has(walk->goal, node) : node == walk->home;
+    const struct step_system *system = walk->view->graph->system;
+    return walk->goal != NULL
+               ? check_bits_has(walk->goal, node / 2)
+               : node / 2 == walk->home && check_admissible(system, (node & 1) << system->workers);
 }
 
 static int trace(struct check_graph *graph, const struct check_view *view, const struct deciding *d,
                  struct check_result *result)
 {
     struct walk walk = {view, &d->on_cycle, 0};
-    struct check_search search = {&walk, check_states(graph), graph->system->n, walk_next,
+    struct check_search search = {&walk, 2 * check_states(graph), graph->system->n, walk_next,
                                   walk_goal};
+    uint32_t onto;
     int error = check_schedule_to(graph, d->first, &result->trace);
     if (error == 0) {
-        error = check_search_run(&search, d->first, false, &result->trace, &walk.home);
+        error = check_search_run(&search, 2 * d->first, false, &result->trace, &onto);
     }
     if (error == 0) {
         uint32_t back;
         walk.goal = NULL;
-        error = check_search_run(&search, walk.home, true, &result->loop, &back);
+        walk.home = onto / 2;
+        error = check_search_run(&search, 2 * walk.home, true, &result->loop, &back);
     }
     return error;
 }

@@ -94,7 +94,7 @@ static void note_trying(struct pass *pass, const struct check_component *compone
                         unsigned steppers)
 {
     const struct step_system *system = pass->graph->system;
-    unsigned rest = ((1U << system->n) - 1) & ~steppers;
+    unsigned rest = check_workers(system) & ~steppers;
     unsigned stopped = check_outside_remainder(pass->graph, component->states[0], rest);
     pass->trying_cycles++;
     if ((unsigned)__builtin_popcount(stopped) < system->k &&
@@ -111,7 +111,7 @@ static void visit_1989(void *context, const struct check_component *component)
 {
     struct pass *pass = context;
     unsigned steppers = check_component_steppers(component);
-    bool stuck = steppers >> pass->process & 1;
+    bool stuck = (steppers >> pass->process & 1) && check_admissible(pass->graph->system, steppers);
     if (stuck && pass->zone == STEP_CRITICAL &&
         check_region(pass->graph, component->states[0], pass->process) == STEP_TRYING) {
         note_trying(pass, component, steppers);
@@ -182,7 +182,7 @@ static uint16_t *combine(struct pass *passes, const struct check_graph *graph)
 {
     uint32_t states = check_states(graph);
     uint16_t *masks = calloc(states, sizeof *masks);
-    for (unsigned i = 0; i < graph->system->n; i++) {
+    for (unsigned i = 0; i < graph->system->workers; i++) {
         for (uint32_t s = 0; masks != NULL && s < states; s++) {
             unsigned bit = check_bits_has(&passes[i].not_enabled, s);
             masks[s] = (uint16_t)(masks[s] | bit << i);
@@ -206,6 +206,7 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
 {
     struct passes *passes = calloc(1, sizeof *passes);
     struct check_witness none = {.state = CHECK_NO_STATE};
+    unsigned workers = graph->system->workers;
     if (passes == NULL) {
         return -ENOMEM;
     }
@@ -214,14 +215,14 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
     for (unsigned kind = 0; kind < PASSES; kind++) {
         passes->wanted[kind] = kind == PASS_C || (!graph->system->machine->loose_regions &&
                                                   (kind != PASS_R || enabled->has_exit));
-        for (unsigned i = 0; i < graph->system->n; i++) {
+        for (unsigned i = 0; i < workers; i++) {
             enum step_region zone = kind == PASS_R ? STEP_REMAINDER : STEP_CRITICAL;
             passes->pass[kind][i] = (struct pass){
                 .graph = graph, .process = i, .zone = zone, .lockout = none, .starvation = none};
         }
     }
-    int error = check_parallel(graph->options.threads, PASSES * graph->system->n, run_pass, passes);
-    for (unsigned i = 0; i < graph->system->n; i++) {
+    int error = check_parallel(graph->options.threads, PASSES * workers, run_pass, passes);
+    for (unsigned i = 0; i < workers; i++) {
         struct pass *pass = &passes->pass[PASS_C][i];
         merge_witness(&enabled->lockout, &pass->lockout);
         merge_witness(&enabled->starvation, &pass->starvation);
@@ -240,7 +241,7 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
         }
     }
     for (unsigned kind = 0; kind < PASSES; kind++) {
-        for (unsigned i = 0; i < graph->system->n; i++) {
+        for (unsigned i = 0; i < workers; i++) {
             check_bits_free(&passes->pass[kind][i].not_enabled);
         }
     }

@@ -8,6 +8,8 @@
  * 1979: P_i is critical-enabled (remainder-enabled) if its next step takes it to C (to R) now and
  * after any steps of the others.
  *
+ * Where there is a supervisor, schedules are those in which it does not stop.
+ *
  * Masks have bit i for process i.
  */
 #ifndef USHER_CHECK_ENABLED_H
@@ -56,7 +58,7 @@ static inline unsigned check_e_waiting(const struct check_enabled *e, uint32_t s
 
 static inline unsigned check_c_enabled(const struct check_enabled *e, uint32_t state)
 {
-    return ~(unsigned)e->not_c_enabled[state] & ((1U << e->graph->system->n) - 1);
+    return ~(unsigned)e->not_c_enabled[state] & check_workers(e->graph->system);
 }
 
 static inline bool check_k_full(const struct check_enabled *e, uint32_t state)

@@ -48,7 +48,7 @@ static double now(void)
 unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum step_region region)
 {
     unsigned mask = 0;
-    for (unsigned i = 0; i < graph->system->n; i++) {
+    for (unsigned i = 0; i < graph->system->workers; i++) {
         mask |= (unsigned)(check_region(graph, state, i) == region) << i;
     }
     return mask;
@@ -145,7 +145,7 @@ static void look_at_step(struct explorer *e, uint32_t state, unsigned process,
     if (access->count != 1) {
         note_broken(e, state, process, "a step made other than one shared access");
     }
-    if (!system->machine->loose_regions &&
+    if (!system->machine->loose_regions && !check_supervises(system, process) &&
         !region_change_allowed((enum step_region)e->region_of[part],
                                system->machine->region(system, own))) {
         note_broken(e, state, process, "a step changed regions in a way the model forbids");
@@ -274,7 +274,7 @@ static void note_state(struct explorer *e, uint32_t state, uint32_t parent)
     uint32_t regions = 0;
     unsigned critical = 0;
     unsigned trying = 0;
-    for (unsigned i = 0; i < graph->system->n; i++) {
+    for (unsigned i = 0; i < graph->system->workers; i++) {
         unsigned region = e->region_of[check_seen_part(&graph->seen, key, 1 + i)];
         regions |= region << 2 * i;
         critical += region == STEP_CRITICAL;

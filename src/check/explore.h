@@ -84,7 +84,25 @@ static inline enum step_region check_region(const struct check_graph *graph, uin
     return check_region_in(graph->regions[state], process);
 }
 
-/* The processes in a region, as a bit mask. */
+/* Whether somebody is a supervisor; as a mask, all who are not. It is nobody's peer: it has no
+   regions, does not fail and is not counted. */
+static inline bool check_supervises(const struct step_system *system, unsigned process)
+{
+    return process >= system->workers;
+}
+
+static inline unsigned check_workers(const struct step_system *system)
+{
+    return (1U << system->workers) - 1;
+}
+
+/* May exactly these go on for ever while all others have stopped? A supervisor does not stop. */
+static inline bool check_admissible(const struct step_system *system, unsigned steppers)
+{
+    return system->workers == system->n || steppers >> system->workers != 0;
+}
+
+/* The workers in a region, as a bit mask. */
 unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum step_region region);
 
 /* Where a step leads: from the edges, or, where none are kept, by executing it. */

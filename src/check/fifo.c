@@ -33,7 +33,7 @@ static unsigned enabled_ones(const struct overtaking *o, uint32_t state)
 {
     unsigned not_enabled =
         o->exit ? o->enabled->not_r_enabled[state] : o->enabled->not_c_enabled[state];
-    return ~not_enabled & ((1U << o->enabled->graph->system->n) - 1);
+    return ~not_enabled & check_workers(o->enabled->graph->system);
 }
 
 /* Who overtakes the waiter anywhere, as a mask; *tested counts the states that could show it. */
@@ -106,7 +106,7 @@ static bool pair_goal(void *context, uint32_t node)
 static int decide_clause(struct overtaking *o, struct check_result *result)
 {
     unsigned n = o->enabled->graph->system->n;
-    for (o->waiter = 0; o->waiter < n; o->waiter++) {
+    for (o->waiter = 0; o->waiter < o->enabled->graph->system->workers; o->waiter++) {
         unsigned mask = 0;
         int error = overtakers(o, &mask, &result->tested);
         mask &= ~(1U << o->waiter);

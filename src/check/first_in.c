@@ -41,7 +41,8 @@ static bool first_is_enabled(const struct order *o, uint32_t state)
 /* Who is late after a step of `process`, if those in `late` were before. */
 static unsigned late_after(const struct order *o, uint32_t from, unsigned process, unsigned late)
 {
-    bool leaves = check_region(o->enabled->graph, from, process) == STEP_REMAINDER;
+    bool leaves = check_region(o->enabled->graph, from, process) == STEP_REMAINDER &&
+                  !check_supervises(o->enabled->graph->system, process);
     return late | (unsigned)leaves << process;
 }
 
@@ -146,7 +147,7 @@ static uint16_t *find_rooms(const struct check_graph *graph)
     }
     for (uint32_t s = 0; s < check_states(graph); s++) {
         const uint64_t *key = check_seen_key(&graph->seen, s);
-        for (unsigned i = 0; i < system->n; i++) {
+        for (unsigned i = 0; i < system->workers; i++) {
             unsigned is_inside = inside[check_seen_part(&graph->seen, key, 1 + i)];
             rooms[s] = (uint16_t)(rooms[s] | is_inside << i);
         }

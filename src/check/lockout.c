@@ -29,10 +29,11 @@ static void visit(void *context, const struct check_component *component)
     struct deciding *d = context;
     const struct check_graph *graph = component->view->graph;
     unsigned steppers = check_component_steppers(component);
-    if ((steppers & check_in_region(graph, component->states[0], STEP_TRYING)) == 0) {
-        return; /* nobody tries: those who step are in E */
+    if ((steppers & check_in_region(graph, component->states[0], STEP_TRYING)) == 0 ||
+        !check_admissible(graph->system, steppers)) {
+        return; /* nobody tries: those who step are in E; or the supervisor would have stopped */
     }
-    unsigned rest = ((1U << graph->system->n) - 1) & ~steppers;
+    unsigned rest = check_workers(graph->system) & ~steppers;
     unsigned stopped = check_outside_remainder(graph, component->states[0], rest);
     d->tested++;
     if ((unsigned)__builtin_popcount(stopped) < graph->system->k &&

@@ -51,7 +51,7 @@ bool oracle_laps(const struct oracle *oracle, const struct oracle_steps *steps, 
 }
 
 /* P_i is Z-enabled in q if every schedule with i infinitely often takes it to Z: look for one that
-   does not. */
+   does not, and in which the supervisor does not stop. */
 static void learn_z_enabled(struct oracle *o, unsigned i, enum step_region zone)
 {
     static struct oracle_steps outside;
@@ -64,7 +64,7 @@ static void learn_z_enabled(struct oracle *o, unsigned i, enum step_region zone)
     }
     oracle_close(o, &outside);
     for (uint32_t s = 0; s < o->states; s++) {
-        laps[s] = oracle_laps(o, &outside, s, 1U << i);
+        laps[s] = oracle_laps(o, &outside, s, 1U << i | o->supervisor);
     }
     for (uint32_t q = 0; q < o->states; q++) {
         bool enabled = true;
@@ -196,7 +196,7 @@ static void learn_rooms(struct oracle *o, const struct check_graph *graph)
     o->tells_rooms = system->machine->waiting_room != NULL;
     for (uint32_t s = 0; s < o->states && o->tells_rooms; s++) {
         check_seen_get(&graph->seen, s, words, states);
-        for (unsigned i = 0; i < o->n; i++) {
+        for (unsigned i = 0; i < system->workers; i++) {
             const void *state = step_state_of(system, states, i);
             o->at[s].rooms |= (unsigned)system->machine->waiting_room(system, state) << i;
         }
@@ -209,6 +209,7 @@ bool oracle_learn(struct oracle *o, const struct check_graph *graph)
     o->n = graph->system->n;
     o->k = graph->system->k;
     o->r = graph->system->robustness;
+    o->supervisor = graph->system->machine->supervised ? 1U << (o->n - 1) : 0;
     o->states = check_states(graph);
     if (o->n > ORACLE_PROCESSES || o->states > ORACLE_STATES) {
         return false;
@@ -216,10 +217,10 @@ bool oracle_learn(struct oracle *o, const struct check_graph *graph)
     for (uint32_t s = 0; s < o->states; s++) {
         for (unsigned i = 0; i < o->n; i++) {
             o->at[s].next[i] = check_edge(graph, s, i);
-            o->at[s].in[check_region(graph, s, i)] |= 1U << i;
+            o->at[s].in[check_region(graph, s, i)] |= 1U << i & ~o->supervisor;
         }
     }
-    for (unsigned i = 0; i < o->n; i++) {
+    for (unsigned i = 0; i < graph->system->workers; i++) {
         learn_z_enabled(o, i, STEP_CRITICAL);
         learn_z_enabled(o, i, STEP_REMAINDER);
         learn_1979(o, i);

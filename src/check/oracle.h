@@ -33,6 +33,7 @@ struct oracle_state {
 
 struct oracle {
     unsigned n, k, r;
+    unsigned supervisor;   /* as a mask: who has no regions and does not stop; 0: nobody */
     bool states_invariant; /* the machine says which of its states are wrong */
     bool tells_rooms;      /* the machine tells a waiting room from a doorway */
     uint32_t states;

@@ -46,7 +46,7 @@ static void decide_deadlock(struct oracle *o)
     }
     oracle_close(o, &still);
     for (uint32_t s = 0; s < o->states; s++) {
-        for (uint32_t q = 0; q < o->states && oracle_laps(o, &still, s, 0); q++) {
+        for (uint32_t q = 0; q < o->states && oracle_laps(o, &still, s, o->supervisor); q++) {
             if (oracle_reaches(&still, q, s) && oracle_hangs(o, &o->at[q])) {
                 violated(o, STEP_DEADLOCK, ORACLE_NEVER);
             }
@@ -158,7 +158,9 @@ static void decide_live(struct oracle *o, unsigned steppers)
         }
         oracle_close(o, &steps);
         for (uint32_t s = 0; s < o->states; s++) {
-            unsigned stopped = ((1U << o->n) - 1) & ~steppers & ~o->at[s].in[STEP_REMAINDER];
+            unsigned outside =
+                o->at[s].in[STEP_TRYING] | o->at[s].in[STEP_CRITICAL] | o->at[s].in[STEP_EXIT];
+            unsigned stopped = outside & ~steppers;
             unsigned trying = steppers & o->at[s].in[STEP_TRYING];
             bool tries = i < o->n ? oracle_has(trying, i) : trying != 0;
             if (!tries || oracle_size(stopped) >= o->k || !oracle_laps(o, &steps, s, steppers)) {
@@ -200,7 +202,9 @@ static void decide_c2(struct oracle *o)
 {
     o->robust = CHECK_UNBOUNDED;
     for (unsigned steppers = 1; steppers < 1U << o->n; steppers++) {
-        decide_stand(o, steppers);
+        if ((o->supervisor & ~steppers) == 0) {
+            decide_stand(o, steppers);
+        }
     }
     o->holds[STEP_C2] = o->robust == CHECK_UNBOUNDED || o->robust >= (int64_t)o->r;
 }
@@ -369,7 +373,9 @@ bool oracle_decide(struct oracle *o, const struct check_graph *graph)
     decide_deadlock(o);
     decide_order(o);
     for (unsigned steppers = 1; steppers < 1U << o->n; steppers++) {
-        decide_live(o, steppers);
+        if ((o->supervisor & ~steppers) == 0) {
+            decide_live(o, steppers);
+        }
     }
     decide_c2(o);
     decide_waiting(o);

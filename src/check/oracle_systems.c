@@ -2,9 +2,11 @@
  * Random small systems for the oracle's test, each from a seed and a number: tables of transitions
  * that keep to the rules of regions.
  *
- * A quarter are random tables for processes that are alike, a quarter for processes that differ;
- * the others are semaphores and queues, some with an exit region, with a few entries changed: there
- * the properties hold, or fail narrowly. oracle_system_walk makes the smallest systems of all.
+ * There are six kinds in turn: random tables for processes that are alike, and for processes that
+ * differ; semaphores and queues, some with an exit region, with a few entries changed: there the
+ * properties hold, or fail narrowly; random tables of which the last process is a supervisor; and
+ * supervisors that open a door, or choose who may enter, changed likewise. oracle_system_walk makes
+ * the smallest systems of all.
  */
 #include "check/oracle.h"
 
@@ -12,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_VALUES = 16, MOST_PRIVATE = 6, KINDS = 4 };
+enum { MOST_VALUES = 16, MOST_PRIVATE = 6, KINDS = 6 };
 
 /* (v', x') = delta_i(v, x), written out. */
 struct entry {
@@ -21,8 +23,8 @@ struct entry {
 
 static struct table {
     unsigned n, k, r, values, states;
-    uint64_t forbidden; /* the shared value that is wrong; perhaps one that there is not */
-    bool alike;
+    uint64_t forbidden;     /* the shared value that is wrong; perhaps one that there is not */
+    bool alike, supervised; /* the last is a supervisor, whose states have no regions */
     enum step_region region[MOST_PRIVATE];
     bool room[MOST_PRIVATE]; /* is it in the waiting room? of states in T */
     struct entry delta[ORACLE_PROCESSES][MOST_VALUES][MOST_PRIVATE];
@@ -98,9 +100,12 @@ static struct step_machine machine = {
     .wrong = wrong,
 };
 
-/* A private state to which a step from `from` may lead. */
-static uint8_t random_target(unsigned from)
+/* A private state to which a step of a process from `from` may lead. */
+static uint8_t random_target(unsigned process, unsigned from)
 {
+    if (table.supervised && process == table.n - 1) {
+        return (uint8_t)below(table.states);
+    }
     bool trying = table.region[from] == STEP_REMAINDER || table.region[from] == STEP_TRYING;
     for (;;) {
         uint8_t to = (uint8_t)below(table.states);
@@ -115,7 +120,7 @@ static void make_random(bool alike)
 {
     table.alike = alike;
     table.n = 2 + below(2);
-    table.k = 1 + below(table.n);
+    table.k = 1 + below(table.n - table.supervised);
     table.values = 2 + below(3);
     table.states = 2 + below(table.n == 2 ? 5 : 4);
     table.region[0] = STEP_REMAINDER;
@@ -130,7 +135,7 @@ static void make_random(bool alike)
         for (unsigned v = 0; v < table.values; v++) {
             for (unsigned x = 0; x < table.states; x++) {
                 table.delta[i][v][x] =
-                    (struct entry){(uint8_t)below(table.values), random_target(x)};
+                    (struct entry){(uint8_t)below(table.values), random_target(i, x)};
             }
         }
     }
@@ -209,7 +214,69 @@ static void make_semaphore(void)
     }
 }
 
-/* A published algorithm with a few entries changed at random. */
+/* Value 0: so many may enter as are not inside; 1: the supervisor has opened the door, for one, who
+   closes it. The supervisor's states count whom it let in, up to k; who leaves sets value 2, and
+   waits in E until the supervisor has seen it. */
+static void make_door(void)
+{
+    table.values = 3;
+    table.states = 4;
+    for (unsigned v = 0; v < table.values; v++) {
+        uint8_t same = (uint8_t)v;
+        for (unsigned i = 0; i < table.n - 1; i++) {
+            table.delta[i][v][0] = (struct entry){same, 2};
+            table.delta[i][v][2] = v == 1 ? (struct entry){0, 1} : (struct entry){same, 2};
+            table.delta[i][v][1] = (struct entry){same, 3};
+            table.delta[i][v][3] = v == 0 ? (struct entry){2, 0} : (struct entry){same, 3};
+        }
+        for (uint8_t x = 0; x < table.states; x++) {
+            struct entry open = {1, (uint8_t)(x + 1)};
+            struct entry noted = {0, (uint8_t)(x - (x > 0))};
+            table.delta[table.n - 1][v][x] = v == 0 && x < table.k ? open
+                                             : v == 2              ? noted
+                                                                   : (struct entry){same, x};
+        }
+    }
+}
+
+/* One seat. The value is who tries, a bit each, + 4 times who may enter or has, from 1. The
+   supervisor's state is whom it let in last; of two who try it takes the other. */
+static void make_usher(void)
+{
+    table.values = 12;
+    table.k = 1;
+    for (uint8_t v = 0; v < table.values; v++) {
+        unsigned chosen = v / 4;
+        for (unsigned i = 0; i < table.n - 1; i++) {
+            uint8_t without = (uint8_t)(v & ~(1U << i));
+            bool may = chosen == i + 1;
+            table.delta[i][v][0] = (struct entry){(uint8_t)(v | 1U << i), 2};
+            table.delta[i][v][2] = may ? (struct entry){without, 1} : (struct entry){v, 2};
+            table.delta[i][v][1] = table.delta[i][v][3] = (struct entry){v % 4, 0};
+        }
+        for (uint8_t x = 0; x < table.states; x++) {
+            uint8_t next = v % 4 == 3 ? x == 0 : v % 4 == 2;
+            table.delta[table.n - 1][v][x] =
+                v == 0 || chosen != 0 ? (struct entry){v, x}
+                                      : (struct entry){(uint8_t)(v + 4 + 4 * next), next};
+        }
+    }
+}
+
+static void change_a_few(void)
+{
+    for (unsigned changes = below(4); changes > 0; changes--) {
+        unsigned i = below(table.n);
+        unsigned v = below(table.values);
+        unsigned x = below(table.states);
+        struct entry *entry = &table.delta[i][v][x];
+        unsigned what = below(3);
+        entry->value = what != 0 ? (uint8_t)below(table.values) : entry->value;
+        entry->state = what != 1 ? random_target(i, x) : entry->state;
+    }
+}
+
+/* An algorithm with a few entries changed at random. */
 static void make_mutant(bool queue)
 {
     static const enum step_region regions[] = {STEP_REMAINDER, STEP_CRITICAL, STEP_TRYING,
@@ -217,8 +284,13 @@ static void make_mutant(bool queue)
     table.n = 2 + below(2);
     table.k = 1 + below(2);
     table.states = 3 + below(2);
-    table.alike = !queue;
+    table.alike = !queue && !table.supervised;
     memcpy(table.region, regions, sizeof regions);
+    if (table.supervised) {
+        (below(2) ? make_door : make_usher)();
+        change_a_few();
+        return;
+    }
     if (queue) {
         make_queue();
     } else {
@@ -229,15 +301,7 @@ static void make_mutant(bool queue)
             table.delta[i][v][1] = (struct entry){(uint8_t)v, 3};
         }
     }
-    for (unsigned changes = below(4); changes > 0; changes--) {
-        unsigned i = below(table.n);
-        unsigned v = below(table.values);
-        unsigned x = below(table.states);
-        struct entry *entry = &table.delta[i][v][x];
-        unsigned what = below(3);
-        entry->value = what != 0 ? (uint8_t)below(table.values) : entry->value;
-        entry->state = what != 1 ? random_target(x) : entry->state;
-    }
+    change_a_few();
 }
 
 static void make_table(uint64_t first_seed, unsigned number)
@@ -248,7 +312,8 @@ static void make_table(uint64_t first_seed, unsigned number)
     }
     memset(&table, 0, sizeof table);
     unsigned kind = number % KINDS;
-    if (kind < 2) {
+    table.supervised = kind >= 4;
+    if (kind < 2 || kind == 4) {
         make_random(kind == 0);
     } else {
         make_mutant(kind == 2);
@@ -258,19 +323,20 @@ static void make_table(uint64_t first_seed, unsigned number)
             memcpy(table.delta[i], table.delta[0], sizeof table.delta[0]);
         }
     }
-    table.r = 1 + below(table.n);
+    table.r = 1 + below(table.n - table.supervised);
     table.forbidden = 1 + below(2 * table.values);
     for (unsigned x = 0; x < table.states; x++) {
         table.room[x] = table.region[x] == STEP_TRYING && below(4) != 0;
     }
     machine.anonymous = table.alike;
+    machine.supervised = table.supervised;
 }
 
 int oracle_system_make(struct step_system *system, uint64_t first_seed, unsigned number)
 {
     char why[STEP_WHY_BYTES];
     make_table(first_seed, number);
-    return step_system_init(system, &machine, table.n, table.k, table.r, why);
+    return step_system_init(system, &machine, table.n - table.supervised, table.k, table.r, why);
 }
 
 int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const char *const *next)
@@ -291,13 +357,14 @@ int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const
         }
     }
     machine.anonymous = false;
+    machine.supervised = false;
     return step_system_init(system, &machine, n, k, 0, why);
 }
 
 void oracle_system_print(void)
 {
-    (void)fprintf(stderr, "n=%u k=%u r=%u, wrong is %u\n", table.n, table.k, table.r,
-                  (unsigned)table.forbidden);
+    (void)fprintf(stderr, "n=%u k=%u r=%u, wrong is %u%s\n", table.n, table.k, table.r,
+                  (unsigned)table.forbidden, table.supervised ? ", the last supervises" : "");
     for (unsigned i = 0; i < (table.alike ? 1 : table.n); i++) {
         for (unsigned x = 0; x < table.states; x++) {
             (void)fprintf(stderr, "  P%u %c%u%s:", i + 1, step_region_letter(table.region[x]), x,

@@ -15,8 +15,9 @@ static unsigned systems = 2000;
 /* How often each verdict was given where the property was put to the test. */
 static unsigned seen_holds[STEP_PROPERTIES];
 static unsigned seen_violated[STEP_PROPERTIES];
-static unsigned seen_bounds[STEP_PROPERTIES];        /* bounds other than 0 and none */
-static unsigned asked;                               /* systems that were small enough */
+static unsigned seen_bounds[STEP_PROPERTIES];   /* bounds other than 0 and none */
+static unsigned supervised[STEP_PROPERTIES][2]; /* of systems with a supervisor: violated, holds */
+static unsigned asked;                          /* systems that were small enough */
 static enum check_verdict verdicts[STEP_PROPERTIES]; /* of the system asked about last */
 
 /* What is wrong with one answer of the checker, or NULL. */
@@ -42,6 +43,8 @@ static const char *compare(const struct oracle *oracle, enum step_property prope
     if (property == STEP_C2 && result->robust != oracle->robust) {
         return "the robustness is wrong";
     }
+    supervised[property][result->verdict == CHECK_HOLDS] +=
+        oracle->supervisor != 0 && (result->tested > 0 || result->verdict == CHECK_VIOLATED);
     if (result->verdict == CHECK_VIOLATED) {
         seen_violated[property]++;
         return oracle_trace_fault(oracle, property, result);
@@ -114,14 +117,18 @@ static void the_checker_and_the_oracle_agree_about_random_systems(void)
 static void both_verdicts_were_put_to_the_test(void)
 {
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
-        (void)printf("  %-12s holds %u, violated %u, bounds above 0 %u\n",
+        (void)printf("  %-13s holds %u, violated %u, bounds above 0 %u; supervised %u, %u\n",
                      step_property_name((enum step_property)p), seen_holds[p], seen_violated[p],
-                     seen_bounds[p]);
+                     seen_bounds[p], supervised[p][1], supervised[p][0]);
     }
     for (unsigned p = 0; p < STEP_PROPERTIES && systems >= 2000; p++) {
         EXPECT(seen_holds[p] >= 50);
         EXPECT(seen_violated[p] >= 50);
     }
+    for (unsigned p = STEP_PROGRESS; p <= STEP_STARVATION && systems >= 2000; p++) {
+        EXPECT(supervised[p][0] >= 10 && supervised[p][1] >= 10);
+    }
+    EXPECT(systems < 2000 || (supervised[STEP_DEADLOCK][1] >= 10 && supervised[STEP_C2][1] >= 10));
     EXPECT(systems < 2000 || seen_bounds[STEP_C4] >= 20);
     EXPECT(systems < 2000 || seen_bounds[STEP_OVERTAKINGS] >= 20);
 }

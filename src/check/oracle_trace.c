@@ -155,7 +155,7 @@ static bool shows_lockout(const struct replay *r, bool progress, unsigned fewer_
         }
         stuck &= state_at(r, at + 1)->in[STEP_TRYING];
     }
-    unsigned everyone = (1U << r->oracle->n) - 1;
+    unsigned everyone = (1U << r->oracle->n) - 1 - r->oracle->supervisor;
     return stuck != 0 && stopped_rightly(r, everyone & ~home->in[STEP_REMAINDER], fewer_than);
 }
 
@@ -247,6 +247,10 @@ const char *oracle_trace_fault(const struct oracle *oracle, enum step_property p
     }
     if (r.way[r.loop_end] != r.way[r.end]) {
         return "the loop does not end where it begins";
+    }
+    bool unbounded = property == STEP_C4 || property == STEP_OVERTAKINGS; /* but finite each time */
+    if (!finite && !unbounded && (oracle->supervisor & ~r.steppers) != 0) {
+        return "the supervisor has stopped";
     }
     if (!shows(&r, property)) {
         return "the trace does not show the violation";

@@ -47,7 +47,7 @@ static void visit(void *context, const struct check_component *component)
     const struct check_graph *graph = component->view->graph;
     for (uint32_t s = 0; s < component->count; s++) {
         uint32_t from = component->states[s];
-        for (unsigned i = 0; i < graph->system->n; i++) {
+        for (unsigned i = 0; i < graph->system->workers; i++) {
             if (check_region(graph, from, i) != STEP_REMAINDER ||
                 !check_component_has(component, check_edge(graph, from, i))) {
                 continue;
@@ -68,7 +68,7 @@ static void visit(void *context, const struct check_component *component)
 
 static size_t pair_of(const struct counting *c, uint32_t state, unsigned fresh)
 {
-    return (size_t)state << c->enabled->graph->system->n | fresh;
+    return (size_t)state << c->enabled->graph->system->workers | fresh;
 }
 
 /* Who is fresh after a step to `to`. */
@@ -151,15 +151,16 @@ static void settle(struct counting *c)
 {
     const struct check_graph *graph = c->enabled->graph;
     unsigned n = graph->system->n;
+    unsigned workers = graph->system->workers;
     bool changed = true;
     while (changed) {
         changed = false;
-        for (size_t pair = 0; pair < (size_t)check_states(graph) << n; pair++) {
+        for (size_t pair = 0; pair < (size_t)check_states(graph) << workers; pair++) {
             if (c->most[pair] < 0) {
                 continue;
             }
-            uint32_t state = (uint32_t)(pair >> n);
-            unsigned fresh = (unsigned)pair & ((1U << n) - 1);
+            uint32_t state = (uint32_t)(pair >> workers);
+            unsigned fresh = (unsigned)pair & ((1U << workers) - 1);
             for (unsigned i = 0; i < n; i++) {
                 uint32_t to = check_edge(graph, state, i);
                 int there = waits(c, to) ? c->most[pair_of(c, to, fresh_after(c, fresh, to))] : -1;
@@ -176,7 +177,7 @@ static void settle(struct counting *c)
 static int count_waiter(struct counting *c, int64_t *bound)
 {
     const struct check_graph *graph = c->enabled->graph;
-    size_t pairs = (size_t)check_states(graph) << graph->system->n;
+    size_t pairs = (size_t)check_states(graph) << graph->system->workers;
     int error = 0;
     bool changed = false;
     c->most = malloc(pairs * sizeof *c->most);
@@ -211,7 +212,7 @@ int check_decide_overtakings(struct check_graph *graph, const struct check_enabl
     if (report->results[STEP_FIFO].verdict == CHECK_HOLDS) {
         return 0;
     }
-    for (c.waiter = 0; c.waiter < graph->system->n && error == 0; c.waiter++) {
+    for (c.waiter = 0; c.waiter < graph->system->workers && error == 0; c.waiter++) {
         error = check_scc(&view, visit, &c);
     }
     if (error == 0 && c.unbounded) {
@@ -224,12 +225,12 @@ int check_decide_overtakings(struct check_graph *graph, const struct check_enabl
                 check_schedule_loop_via(&all, &c.witness.part, c.witness.state, c.witness.edge_from,
                                         c.witness.edge_process, &result->loop);
         }
-    } else if (((uint64_t)check_states(graph) << graph->system->n) > MOST_PAIRS) {
+    } else if (((uint64_t)check_states(graph) << graph->system->workers) > MOST_PAIRS) {
         result->verdict = CHECK_NOT_CHECKED;
         result->has_bound = false;
         result->why = "too many states to count overtakings in";
     } else {
-        for (c.waiter = 0; c.waiter < graph->system->n && error == 0; c.waiter++) {
+        for (c.waiter = 0; c.waiter < graph->system->workers && error == 0; c.waiter++) {
             error = count_waiter(&c, &result->bound);
         }
     }
