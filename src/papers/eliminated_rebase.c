@@ -1,0 +1,111 @@
+/*
+ * The construction of Lemma 4.3 for the checker: a canonical form of its states.
+ *
+ * States with one canonical form allow the same schedules to the same regions, because what is made
+ * equal is never read:
+ *     n, unless the slot is CURRENT: it is reset when a copy becomes so;
+ *     x of DEAD, and rbuf unless RECEIVE: the slot is given back before anything is read, and
+ *         prevhelper of DEAD: it is set by every step;
+ *     channels to a slot that is CURRENT: its holder does not receive, and keeps it until a step of
+ *         the supervisor, which resets all channels (what was sent into them likewise);
+ * or because names of slots do not matter: they are numbered as their holders are, then those that
+ * are FREE. Who takes a slot takes the first that is FREE, and these are alike: nothing was sent
+ * from one in this stage, and to all of them the same.
+ */
+#include "papers/eliminated_parts.h"
+
+#include <string.h>
+
+struct all {
+    struct eliminated_shared shared;
+    struct eliminated_own own[STEP_MAX_PROCESSES];
+};
+
+/* Forget what nobody will read. */
+static void clear(struct all *all, unsigned n, unsigned slots)
+{
+    struct eliminated_shared *shared = &all->shared;
+    for (unsigned i = 0; i < n; i++) {
+        struct eliminated_own *own = &all->own[i];
+        unsigned status = own->slot == 0 ? FREE : shared->status[own->slot - 1];
+        for (unsigned t = 0; t < slots; t++) {
+            if (status != CURRENT || shared->status[t] == CURRENT) {
+                own->sent[t] = 0;
+            }
+            if (status != RECEIVE) {
+                own->got[t] = 0;
+                memset(own->rbuf[t], 0, sizeof own->rbuf[t]);
+            }
+        }
+        if (status == DEAD) {
+            memset(own->x, 0, sizeof own->x);
+            own->prevhelper = 0;
+        }
+    }
+    for (unsigned s = 0; s < slots; s++) {
+        for (unsigned t = 0; t < slots; t++) {
+            if (shared->status[t] == CURRENT) {
+                shared->channels[s][t] = READY;
+            }
+        }
+    }
+}
+
+/* The new number of each slot. True if any changes. */
+static bool renumber(const struct all *all, unsigned n, unsigned slots, unsigned *number)
+{
+    bool changes = false;
+    bool held[ELIMINATED_SLOTS] = {false};
+    unsigned next = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (all->own[i].slot != 0) {
+            number[all->own[i].slot - 1] = next++;
+            held[all->own[i].slot - 1] = true;
+        }
+    }
+    for (unsigned s = 0; s < slots; s++) {
+        number[s] = held[s] ? number[s] : next++;
+        changes = changes || number[s] != s;
+    }
+    return changes;
+}
+
+static void rename_slots(struct all *all, unsigned n, unsigned slots, const unsigned *number)
+{
+    struct eliminated_shared old = all->shared;
+    for (unsigned s = 0; s < slots; s++) {
+        all->shared.status[number[s]] = old.status[s];
+        for (unsigned t = 0; t < slots; t++) {
+            all->shared.channels[number[s]][number[t]] = old.channels[s][t];
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct eliminated_own *own = &all->own[i];
+        struct eliminated_own before = *own;
+        own->slot = before.slot == 0 ? 0 : (uint8_t)(number[before.slot - 1] + 1);
+        for (unsigned s = 0; s < slots; s++) {
+            own->sent[number[s]] = before.sent[s];
+            own->got[number[s]] = before.got[s];
+            memcpy(own->rbuf[number[s]], before.rbuf[s], sizeof before.rbuf[s]);
+        }
+    }
+}
+
+void eliminated_rebase(const struct step_system *system, uint64_t *words, void *states)
+{
+    unsigned slots = eliminated_layout(system)->slots;
+    unsigned number[ELIMINATED_SLOTS];
+    struct all all;
+    eliminated_get(system, words, &all.shared);
+    for (unsigned i = 0; i < system->n; i++) {
+        eliminated_get_own(system, step_state_of(system, states, i), &all.own[i]);
+    }
+    clear(&all, system->n, slots);
+    if (renumber(&all, system->n, slots, number)) {
+        rename_slots(&all, system->n, slots, number);
+    }
+    eliminated_put(system, &all.shared, words);
+    for (unsigned i = 0; i < system->n; i++) {
+        eliminated_put_own(system, &all.own[i], step_state_of(system, states, i));
+    }
+}
