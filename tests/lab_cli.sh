@@ -190,7 +190,7 @@ for bad in "check nosuch -n 2 -k 1" "check colored -n 0 -k 1" "check colored -n 
     status 64 "$lab" $bad
 done
 status 64 "$lab"
-for command in list check table space equal run replay draw; do
+for command in list check table space equal run compare replay draw; do
     status 0 "$lab" help $command
     grep -q "^usage: usher-lab $command" "$dir/out" || fail "help $command does not begin with its usage"
     [ "$(wc -L <"$dir/out")" -le 80 ] || fail "help $command has lines of more than 80 columns"

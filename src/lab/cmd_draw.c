@@ -1,10 +1,8 @@
 /* usher-lab draw: a trace as a picture. */
 #include "lab/draw.h"
 #include "lab/lab.h"
+#include "lab/svg.h"
 #include "lab/trace_file.h"
-
-#include <errno.h>
-#include <string.h>
 
 static int run(const struct lab_options *options)
 {
@@ -17,16 +15,11 @@ static int run(const struct lab_options *options)
     if (status != LAB_OK) {
         return status;
     }
-    bool to_stdout = strcmp(options->output, "-") == 0;
-    FILE *file = to_stdout ? stdout : fopen(options->output, "w");
-    if (file == NULL) {
-        status =
-            lab_fail(LAB_CANNOT_CREATE, "cannot write %s: %s", options->output, strerror(errno));
-    } else {
+    FILE *file;
+    status = lab_svg_open(options->output, &file);
+    if (status == LAB_OK) {
         lab_draw_svg(file, &trace);
-        if (ferror(file) || (!to_stdout && fclose(file) != 0)) {
-            status = lab_fail(LAB_CANNOT_CREATE, "cannot write %s", options->output);
-        }
+        status = lab_svg_close(options->output, file);
     }
     check_trace_free(&trace);
     return status;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static int status_of(const struct lab_run *run)
+int lab_run_status(const struct lab_run *run)
 {
     if (run->most_inside > run->system->k) {
         return lab_fail(LAB_VIOLATED, "%s: %u were inside at once, with k=%u",
@@ -70,7 +70,7 @@ static int run(const struct lab_options *options)
     } else {
         show(&run);
     }
-    return status != LAB_OK ? status : status_of(&run);
+    return status != LAB_OK ? status : lab_run_status(&run);
 }
 
 const struct lab_command lab_run = {

@@ -4,6 +4,8 @@
  */
 #include "lab/draw.h"
 
+#include "lab/svg.h"
+
 #include <string.h>
 
 enum {
@@ -32,26 +34,6 @@ static unsigned region_index(char letter)
         i++;
     }
     return i;
-}
-
-static void escape(FILE *file, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            (void)fputs("&lt;", file);
-            break;
-        case '>':
-            (void)fputs("&gt;", file);
-            break;
-        case '&':
-            (void)fputs("&amp;", file);
-            break;
-        default:
-            (void)fputc(*text, file);
-            break;
-        }
-    }
 }
 
 struct canvas {
@@ -113,7 +95,7 @@ static void draw_steps(const struct canvas *c)
         (void)fprintf(c->file,
                       "<circle cx=\"%u\" cy=\"%u\" r=\"5\" fill=\"#263238\"><title>step %zu, P%u: ",
                       x, y_of(step->process) + BAR / 2, i + 1, step->process + 1);
-        escape(c->file, step->access);
+        lab_svg_escape(c->file, step->access);
         (void)fprintf(c->file,
                       "</title></circle>\n<text class=\"small\" x=\"%u\" y=\"%u\">%zu</text>\n", x,
                       y_of(c->trace->n) - LANE + BAR + 20, i + 1);
@@ -183,14 +165,9 @@ void lab_draw_svg(FILE *file, const struct check_trace *trace)
     c.width = x_of(&c, trace->count + 1) + RIGHT;
     c.width = c.width < 600 ? 600 : c.width;
     c.height = y_of(trace->n) - LANE + BAR + BOTTOM;
-    (void)fprintf(
-        file,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-        "viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#263238\">\n"
-        "<style>.letter{text-anchor:middle;font-weight:bold}.small{text-anchor:middle;"
-        "font-size:10px;fill:#546e7a}.red{text-anchor:middle;fill:#c62828}</style>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-        c.width, c.height, c.width, c.height);
+    lab_svg_begin(file, c.width, c.height,
+                  ".letter{text-anchor:middle;font-weight:bold}.small{text-anchor:middle;"
+                  "font-size:10px;fill:" LAB_SVG_SOFT "}.red{text-anchor:middle;fill:#c62828}");
     (void)fprintf(file,
                   "<text x=\"%d\" y=\"28\" font-size=\"17\" font-weight=\"bold\">%s, n=%u, k=%u",
                   LEFT, trace->algorithm, trace->n, trace->k);
@@ -205,5 +182,5 @@ void lab_draw_svg(FILE *file, const struct check_trace *trace)
     draw_loop(&c);
     draw_violation(&c);
     draw_legend(&c);
-    (void)fprintf(file, "</svg>\n");
+    lab_svg_end(file);
 }

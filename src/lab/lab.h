@@ -24,13 +24,15 @@ enum lab_exit {
     LAB_CANNOT_CREATE = 73
 };
 
-enum { LAB_MOST_OPERANDS = 24 };
+enum { LAB_MOST_OPERANDS = 24, LAB_MOST_SIZES = 8 };
 
 /* What the command line said. */
 struct lab_options {
     const char *operands[LAB_MOST_OPERANDS]; /* algorithm names or a file */
     unsigned operand_count;
-    unsigned n, k, robustness; /* 0: not given */
+    unsigned n, k, robustness;                       /* 0: not given */
+    unsigned ns[LAB_MOST_SIZES], ks[LAB_MOST_SIZES]; /* n and k first; more if it takes lists */
+    unsigned n_count, k_count;
     double seconds;
     bool json, processes, all, only_exclusion;
     unsigned threads;
@@ -48,11 +50,12 @@ struct lab_command {
     const char *flags;      /* the options it takes, a letter each: see options.c */
     unsigned operands;      /* how many it needs, */
     unsigned most_operands; /* and how many it takes, if that is more */
+    bool lists;             /* -n and -k may be lists: 2,4,8 */
     int (*run)(const struct lab_options *options);
 };
 
 extern const struct lab_command lab_list, lab_check, lab_table, lab_space, lab_equal, lab_run,
-    lab_replay, lab_draw;
+    lab_replay, lab_draw, lab_compare;
 
 /* Fill in `options`, or complain and return LAB_USAGE. */
 int lab_parse(const struct lab_command *command, int argc, char **argv,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct lab_command *const commands[] = {
-    &lab_list, &lab_check,  &lab_table, &lab_space, &lab_equal,
-    &lab_run,  &lab_replay, &lab_draw,  NULL,
+    &lab_list, &lab_check,   &lab_table,  &lab_space, &lab_equal,
+    &lab_run,  &lab_compare, &lab_replay, &lab_draw,  NULL,
 };
 
 static void print_help(FILE *file)
@@ -27,6 +27,7 @@ static void print_help(FILE *file)
                   "  space      how much shared memory one uses, or all of them\n"
                   "  equal      do two of them behave alike under every schedule?\n"
                   "  run        run one on real threads or processes\n"
+                  "  compare    run all of them: accesses, speed, waits, order, space\n"
                   "  replay     execute a trace again and see that it still fits\n"
                   "  draw       draw a trace as SVG\n"
                   "\n"

@@ -66,6 +66,26 @@ static int parse_limit(const char *name, const char *text, unsigned *value)
     return parse_count(name, text, value);
 }
 
+/* Numbers with commas between them, where the command takes such; else one number. */
+static int parse_sizes(const char *name, char *text, bool lists, unsigned *values, unsigned *count)
+{
+    *count = 0;
+    for (char *next = text; next != NULL && *count < LAB_MOST_SIZES; text = next) {
+        next = lists ? strchr(text, ',') : NULL;
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        int status = parse_count(name, text, &values[(*count)++]);
+        if (status != LAB_OK) {
+            return status;
+        }
+        if (next != NULL && *count == LAB_MOST_SIZES) {
+            return lab_fail(LAB_USAGE, "%s: at most %d numbers", name, LAB_MOST_SIZES);
+        }
+    }
+    return LAB_OK;
+}
+
 /* A size in bytes: a number, perhaps with K, M, G or T behind it. */
 static int parse_memory(const char *text, size_t *bytes)
 {
@@ -138,13 +158,13 @@ static int parse_guests(int letter, const char *argument, struct step_limits *li
     }
 }
 
-static int parse_one(int letter, char *argument, struct lab_options *options)
+static int parse_one(int letter, char *argument, bool lists, struct lab_options *options)
 {
     switch (letter) {
     case 'n':
-        return parse_count("n", argument, &options->n);
+        return parse_sizes("n", argument, lists, options->ns, &options->n_count);
     case 'k':
-        return parse_count("k", argument, &options->k);
+        return parse_sizes("k", argument, lists, options->ks, &options->k_count);
     case 'r':
         return parse_count("r", argument, &options->robustness);
     case 'C':
@@ -227,7 +247,7 @@ int lab_parse(const struct lab_command *command, int argc, char **argv, struct l
         if (letter == '?' || strchr(command->flags, letter) == NULL) {
             return complain(command, "no such option here: ", argv[optind - 1]);
         }
-        int status = parse_one(letter, optarg, options);
+        int status = parse_one(letter, optarg, command->lists, options);
         if (status != LAB_OK) {
             return status;
         }
@@ -236,6 +256,8 @@ int lab_parse(const struct lab_command *command, int argc, char **argv, struct l
     if (status != LAB_OK) {
         return status;
     }
+    options->n = options->ns[0];
+    options->k = options->ks[0];
     if (strchr(command->flags, 'n') != NULL && (options->n == 0 || options->k == 0)) {
         return complain(command, "-n and -k are needed", "");
     }

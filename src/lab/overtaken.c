@@ -36,7 +36,7 @@ void lab_count_overtaken(const struct lab_process *processes, unsigned n, struct
                 uint32_t at =
                     j == i ? processes[j].entries : first_after(&processes[j], waited->arrived);
                 while (at < processes[j].entries &&
-                       processes[j].log[at].entered < waited->last_look) {
+                       processes[j].log[at].entered <= waited->last_look) {
                     overtaken++;
                     at++;
                 }

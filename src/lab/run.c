@@ -92,6 +92,7 @@ static bool leave(struct arena *arena, unsigned process, void *state)
     for (unsigned steps = 1;; steps++) {
         system->machine->step(system, &memory, state, process);
         if (system->machine->region(system, state) == STEP_REMAINDER) {
+            arena->processes[process].accesses += steps;
             return true;
         }
         if (atomic_load(&arena->order) == GIVE_UP) {
@@ -116,8 +117,9 @@ static bool cycle(struct arena *arena, unsigned process, void *state)
     entry.arriving = tick(arena);
     machine->step(system, &memory, state, process);
     entry.arrived = tick(arena);
-    for (unsigned steps = 1; machine->region(system, state) != STEP_CRITICAL; steps++) {
-        uint64_t look = tick(arena);
+    unsigned steps = 1;
+    for (; machine->region(system, state) != STEP_CRITICAL; steps++) {
+        uint64_t look = atomic_load(&arena->clock);
         machine->step(system, &memory, state, process);
         if (machine->region(system, state) != STEP_CRITICAL) {
             entry.last_look = look;
@@ -131,6 +133,7 @@ static bool cycle(struct arena *arena, unsigned process, void *state)
         }
     }
     entry.entered = tick(arena);
+    own->accesses += steps;
     note_entry(arena, own, &entry, now_ns() - begin);
     (void)sched_yield(); /* stay a while, so that others arrive */
     atomic_fetch_sub(&arena->inside, 1);
@@ -235,14 +238,12 @@ static int run_processes(struct arena *arena, unsigned n)
 }
 
 /* The wait below which a share of all waits lies. */
-static uint64_t quantile(const struct arena *arena, unsigned n, uint64_t total, double share)
+static uint64_t quantile(const struct lab_run *run, double share)
 {
     uint64_t sum = 0;
     for (unsigned bucket = 0; bucket < LAB_WAIT_BUCKETS; bucket++) {
-        for (unsigned i = 0; i < n; i++) {
-            sum += arena->processes[i].waits[bucket];
-        }
-        if ((double)sum >= share * (double)total) {
+        sum += run->waits[bucket];
+        if ((double)sum >= share * (double)run->cycles) {
             return bucket_ns(bucket);
         }
     }
@@ -252,19 +253,25 @@ static uint64_t quantile(const struct arena *arena, unsigned n, uint64_t total, 
 static void collect(struct lab_run *run, const struct arena *arena)
 {
     unsigned n = run->system->n;
-    run->least_cycles = UINT64_MAX;
+    run->least_cycles = run->rounds == 0 ? UINT64_MAX : run->least_cycles;
+    run->rounds++;
     for (unsigned i = 0; i < n; i++) {
         const struct lab_process *p = &arena->processes[i];
         run->cycles += p->cycles;
+        run->accesses += p->accesses;
+        for (unsigned bucket = 0; bucket < LAB_WAIT_BUCKETS; bucket++) {
+            run->waits[bucket] += p->waits[bucket];
+        }
         run->stuck += p->stuck;
         run->least_cycles = p->cycles < run->least_cycles ? p->cycles : run->least_cycles;
         run->most_cycles = p->cycles > run->most_cycles ? p->cycles : run->most_cycles;
         run->longest_wait_ns =
             p->longest_wait_ns > run->longest_wait_ns ? p->longest_wait_ns : run->longest_wait_ns;
     }
-    run->most_inside = (unsigned)atomic_load(&arena->most_inside);
-    run->median_wait_ns = quantile(arena, n, run->cycles, 0.5);
-    run->p99_wait_ns = quantile(arena, n, run->cycles, 0.99);
+    unsigned most_inside = (unsigned)atomic_load(&arena->most_inside);
+    run->most_inside = most_inside > run->most_inside ? most_inside : run->most_inside;
+    run->median_wait_ns = quantile(run, 0.5);
+    run->p99_wait_ns = quantile(run, 0.99);
     lab_count_overtaken(arena->processes, n, run);
 }
 
@@ -304,8 +311,10 @@ int lab_run_for_real(struct lab_run *run)
     (void)sem_init(&conductor.over, 0, 0);
     int error = -pthread_create(&thread, NULL, conduct, &conductor);
     if (error == 0) {
+        uint64_t begin = now_ns();
         error = run->processes ? run_processes(arena, run->system->n)
                                : run_threads(arena, run->system->n);
+        run->elapsed += (double)(now_ns() - begin) * 1e-9;
         (void)sem_post(&conductor.over);
         (void)pthread_join(thread, NULL);
     }
