@@ -54,6 +54,13 @@ unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum s
     return mask;
 }
 
+char *check_process_name(const struct step_system *system, unsigned process,
+                         char out[CHECK_PROCESS_NAME])
+{
+    (void)snprintf(out, CHECK_PROCESS_NAME, "%u", process + 1);
+    return check_supervises(system, process) ? strcpy(out, "S") : out;
+}
+
 uint32_t check_depth(const struct check_graph *graph, uint32_t state)
 {
     uint32_t low = 0;

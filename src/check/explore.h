@@ -96,6 +96,12 @@ static inline unsigned check_workers(const struct step_system *system)
     return (1U << system->workers) - 1;
 }
 
+enum { CHECK_PROCESS_NAME = 16 };
+
+/* What people call a process: its number from 1, or S. Returns `out`. */
+char *check_process_name(const struct step_system *system, unsigned process,
+                         char out[CHECK_PROCESS_NAME]);
+
 /* May exactly these go on for ever while all others have stopped? A supervisor does not stop. */
 static inline bool check_admissible(const struct step_system *system, unsigned steppers)
 {

@@ -38,7 +38,7 @@ enum step_region check_instance_region(struct check_instance *instance, unsigned
 unsigned check_instance_critical(struct check_instance *instance)
 {
     unsigned critical = 0;
-    for (unsigned i = 0; i < instance->system->n; i++) {
+    for (unsigned i = 0; i < instance->system->workers; i++) {
         critical += check_instance_region(instance, i) == STEP_CRITICAL;
     }
     return critical;

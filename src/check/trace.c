@@ -23,30 +23,54 @@ static unsigned *limit_of(struct step_limits *limits, unsigned which)
     return all[which];
 }
 
-/* What a step did, for people: "update ISSUE=.. -> ISSUE=..". */
-static void describe(const struct step_system *system, unsigned label,
-                     const struct step_access *access, char *out, size_t size)
+/* All shared words for people, where they are one variable. */
+static void print_all(struct check_instance *instance, char *out, size_t size)
+{
+    uint64_t words[STEP_MAX_SHARED_WORDS];
+    for (unsigned w = 0; w < instance->system->shared_words; w++) {
+        words[w] = atomic_load(&instance->words[w]);
+    }
+    (void)instance->system->machine->print_all(instance->system, words, out, size);
+}
+
+/* Let it happen, and tell what it did, for people: "update ISSUE=.. -> ISSUE=..". False if it
+   cannot happen. */
+static bool step_and_describe(struct check_instance *instance, unsigned label, char *out,
+                              size_t size)
 {
     static const char *const verbs[] = {"read", "write", "update"};
     char before[CHECK_TRACE_LINE / 3];
     char after[CHECK_TRACE_LINE / 3];
+    const struct step_system *system = instance->system;
     const struct step_machine *machine = system->machine;
+    struct step_access access;
+    if (machine->print_all != NULL) {
+        print_all(instance, before, sizeof before);
+    }
+    if (!check_instance_step(instance, label, &access)) {
+        return false;
+    }
     if (label >= system->n) {
         (void)snprintf(out, size, "%s", machine->event_names[check_label_event(system, label)]);
-        return;
+        return true;
     }
-    (void)machine->print_word(system, access->word, access->before, before, sizeof before);
-    (void)machine->print_word(system, access->word, access->after, after, sizeof after);
-    if (access->before == access->after) {
-        (void)snprintf(out, size, "%s %s", verbs[access->kind], before);
+    if (machine->print_all != NULL) {
+        print_all(instance, after, sizeof after);
     } else {
-        (void)snprintf(out, size, "%s %s -> %s", verbs[access->kind], before, after);
+        (void)machine->print_word(system, access.word, access.before, before, sizeof before);
+        (void)machine->print_word(system, access.word, access.after, after, sizeof after);
     }
+    if (access.before == access.after) {
+        (void)snprintf(out, size, "%s %s", verbs[access.kind], before);
+    } else {
+        (void)snprintf(out, size, "%s %s -> %s", verbs[access.kind], before, after);
+    }
+    return true;
 }
 
 static void regions_of(struct check_instance *instance, char *out)
 {
-    unsigned n = instance->system->n;
+    unsigned n = instance->system->workers;
     for (unsigned i = 0; i < n; i++) {
         out[i] = step_region_letter(check_instance_region(instance, i));
     }
@@ -57,15 +81,15 @@ static void write_steps(FILE *file, struct check_instance *instance,
                         const struct check_schedule *schedule)
 {
     for (size_t i = 0; i < schedule->length; i++) {
-        struct step_access access;
         char text[CHECK_TRACE_LINE];
         char regions[STEP_MAX_PROCESSES + 1];
+        char name[CHECK_PROCESS_NAME];
         unsigned label = schedule->steps[i];
-        (void)check_instance_step(instance, label, &access);
-        describe(instance->system, label, &access, text, sizeof text);
+        unsigned process = check_label_process(instance->system, label);
+        (void)step_and_describe(instance, label, text, sizeof text);
         regions_of(instance, regions);
-        (void)fprintf(file, "%u\t%s\t%s\n", check_label_process(instance->system, label) + 1, text,
-                      regions);
+        (void)fprintf(file, "%s\t%s\t%s\n", check_process_name(instance->system, process, name),
+                      text, regions);
     }
 }
 
@@ -79,7 +103,7 @@ int check_trace_write(FILE *file, const struct step_system *system, const char *
     }
     check_instance_init(instance, system);
     (void)fprintf(file, "usher-trace 1\nalgorithm %s\nn %u\nk %u\n", system->machine->name,
-                  system->n, system->k);
+                  system->workers, system->k);
     if (system->robustness != system->k) {
         (void)fprintf(file, "r %u\n", system->robustness);
     }
@@ -149,11 +173,12 @@ static int read_stopped(struct reader *r, const char *text)
 static int read_step(struct reader *r, char *text)
 {
     struct check_trace *trace = r->trace;
-    char *end;
-    unsigned process = number(text, trace->n, &end);
+    bool supervisor = text[0] == 'S';
+    char *end = text + 1;
+    unsigned process = supervisor ? trace->n + 1 : number(text, trace->n, &end);
     char *regions = process != 0 && *end == '\t' ? strchr(end + 1, '\t') : NULL;
     if (regions == NULL) {
-        return refuse(r, "a step is: process (1 to n), a tab, the access, a tab, the regions");
+        return refuse(r, "a step is: process (1 to n, or S), tab, the access, tab, the regions");
     }
     *regions++ = '\0';
     if (strlen(regions) != trace->n || strspn(regions, "RTCE") != trace->n) {
@@ -170,6 +195,7 @@ static int read_step(struct reader *r, char *text)
     }
     struct check_trace_step *step = &trace->steps[trace->count++];
     step->process = process - 1;
+    trace->supervised = trace->supervised || supervisor;
     (void)snprintf(step->access, sizeof step->access, "%s", end + 1);
     (void)snprintf(step->regions, sizeof step->regions, "%s", regions);
     return 0;
@@ -303,7 +329,6 @@ static int replay_step(struct check_instance *instance, const struct check_trace
                        size_t index, char why[CHECK_TRACE_WHY])
 {
     const struct check_trace_step *step = &trace->steps[index];
-    struct step_access access;
     char text[CHECK_TRACE_LINE];
     char regions[STEP_MAX_PROCESSES + 1];
     if (index >= trace->loop_at && (trace->stopped >> step->process & 1)) {
@@ -312,12 +337,11 @@ static int replay_step(struct check_instance *instance, const struct check_trace
         return -EINVAL;
     }
     unsigned label = label_of(instance->system, step);
-    if (!check_instance_step(instance, label, &access)) {
+    if (!step_and_describe(instance, label, text, sizeof text)) {
         (void)snprintf(why, CHECK_TRACE_WHY, "step %zu: this cannot happen there any more",
                        index + 1);
         return -EINVAL;
     }
-    describe(instance->system, label, &access, text, sizeof text);
     regions_of(instance, regions);
     if (strcmp(text, step->access) != 0) {
         (void)snprintf(why, CHECK_TRACE_WHY,
@@ -340,6 +364,10 @@ int check_trace_replay(const struct check_trace *trace, const struct step_system
     struct check_snapshot *begin = calloc(1, sizeof *begin);
     struct check_snapshot *end = calloc(1, sizeof *end);
     int error = instance == NULL || begin == NULL || end == NULL ? -ENOMEM : 0;
+    if (error == 0 && trace->supervised && !system->machine->supervised) {
+        (void)snprintf(why, CHECK_TRACE_WHY, "there is no supervisor S in %s", trace->algorithm);
+        error = -EINVAL;
+    }
     if (error == 0) {
         check_instance_init(instance, system);
     }

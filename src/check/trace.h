@@ -10,7 +10,8 @@
  *     2<TAB>...<TAB>CC
  *     end
  *
- * One line a step: the process (from 1), what it accessed, the regions of all processes after it.
+ * One line a step: the process (from 1, or S for a supervisor), what it accessed, the regions of all
+ * processes but the supervisor after it.
  * Optional lines: "r R", and "crashes F" and the like for machines to which more than steps can
  * happen, before the property; a line of the steps then has the event's name for its access. Also
  * "stopped 1 3" and "loop" among the steps: from there on those processes take no more steps, and
@@ -25,7 +26,7 @@ enum { CHECK_TRACE_LINE = 1024, CHECK_TRACE_NAME = 64, CHECK_TRACE_WHY = 256 };
 
 /* A step as the file has it. */
 struct check_trace_step {
-    unsigned process; /* from 0 */
+    unsigned process; /* from 0; n is the supervisor */
     char access[CHECK_TRACE_LINE];
     char regions[STEP_MAX_PROCESSES + 1];
 };
@@ -34,6 +35,7 @@ struct check_trace {
     char algorithm[CHECK_TRACE_NAME];
     char property[CHECK_TRACE_NAME]; /* "schedule" if it shows no violation */
     unsigned n, k, robustness;
+    bool supervised; /* some step is the supervisor's */
     struct step_limits limits;
     uint64_t stopped; /* mask */
     size_t loop_at;   /* index of the first step of the loop; `count` if there is none */

@@ -22,7 +22,7 @@ static json_t *document(const struct step_system *system, const struct check_gra
         }
     }
     return json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:o, s:b, s:f, s:o, s:o}", "algorithm",
-                     system->machine->name, "n", (int)system->n, "k", (int)system->k, "r",
+                     system->machine->name, "n", (int)system->workers, "k", (int)system->k, "r",
                      (int)system->robustness, "states", (json_int_t)check_states(graph),
                      "transitions", (json_int_t)graph->transitions, "values",
                      system->machine->unbounded
@@ -75,8 +75,11 @@ static void show_details(const struct step_system *system, const struct check_re
 static void show(const struct step_system *system, const struct check_graph *graph,
                  const struct check_report *report)
 {
-    (void)printf("%s, n=%u, k=%u: %s\n", system->machine->name, system->n, system->k,
-                 system->machine->title);
+    (void)printf("%s, n=%u, k=%u", system->machine->name, system->workers, system->k);
+    if (system->robustness != system->k) {
+        (void)printf(", r=%u", system->robustness);
+    }
+    (void)printf(": %s\n", system->machine->title);
     (void)printf("%u states", check_states(graph));
     if (check_states(graph) >= 10000) { /* of fewer the fixed part of the tables says nothing */
         (void)printf(" (%.0f bytes each)", (double)graph->budget.most / check_states(graph));

@@ -21,19 +21,21 @@ static json_t *document(const struct lab_run *run)
 {
     return json_pack(
         "{s:s, s:i, s:i, s:f, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:{s:I, s:I, s:I}}",
-        "algorithm", run->system->machine->name, "n", (int)run->system->n, "k", (int)run->system->k,
-        "seconds", run->seconds, "processes", run->processes, "cycles", (json_int_t)run->cycles,
-        "least_cycles", (json_int_t)run->least_cycles, "most_cycles", (json_int_t)run->most_cycles,
-        "most_inside", (int)run->most_inside, "stuck", (int)run->stuck, "entries_logged",
-        (json_int_t)run->logged, "overtakings", (json_int_t)run->overtakings, "most_overtaken",
-        (json_int_t)run->most_overtaken, "wait_ns", "median", (json_int_t)run->median_wait_ns,
-        "p99", (json_int_t)run->p99_wait_ns, "longest", (json_int_t)run->longest_wait_ns);
+        "algorithm", run->system->machine->name, "n", (int)run->system->workers, "k",
+        (int)run->system->k, "seconds", run->seconds, "processes", run->processes, "cycles",
+        (json_int_t)run->cycles, "least_cycles", (json_int_t)run->least_cycles, "most_cycles",
+        (json_int_t)run->most_cycles, "most_inside", (int)run->most_inside, "stuck",
+        (int)run->stuck, "entries_logged", (json_int_t)run->logged, "overtakings",
+        (json_int_t)run->overtakings, "most_overtaken", (json_int_t)run->most_overtaken, "wait_ns",
+        "median", (json_int_t)run->median_wait_ns, "p99", (json_int_t)run->p99_wait_ns, "longest",
+        (json_int_t)run->longest_wait_ns);
 }
 
 static void show(const struct lab_run *run)
 {
-    (void)printf("%s, n=%u, k=%u, %g s on %s\n", run->system->machine->name, run->system->n,
-                 run->system->k, run->seconds, run->processes ? "forked processes" : "threads");
+    (void)printf("%s, n=%u, k=%u, %g s on %s%s\n", run->system->machine->name, run->system->workers,
+                 run->system->k, run->seconds, run->processes ? "forked processes" : "threads",
+                 run->system->machine->supervised ? ", and a supervisor" : "");
     (void)printf("  cycles        %llu, from %llu to %llu a process\n",
                  (unsigned long long)run->cycles, (unsigned long long)run->least_cycles,
                  (unsigned long long)run->most_cycles);

@@ -62,7 +62,7 @@ static void note(struct row *row, const struct step_system *system, struct check
             row->found[p] = CHECK_VIOLATED;
             row->promise_broken[p] = promised;
             row->system[p] = *system;
-            row->n[p] = system->n;
+            row->n[p] = system->workers;
             row->k[p] = system->k;
             check_schedule_free(&row->shown[p].trace);
             check_schedule_free(&row->shown[p].loop);

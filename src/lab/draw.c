@@ -14,7 +14,8 @@ enum {
     LANE = 44, /* from one lane to the next */
     BAR = 26,  /* height of the coloured bar in a lane */
     RIGHT = 40,
-    BOTTOM = 64
+    BOTTOM = 64,
+    NAME = 16 /* the longest name of a process */
 };
 
 static const struct {
@@ -53,6 +54,18 @@ static unsigned y_of(unsigned process)
     return TOP + process * LANE;
 }
 
+static unsigned lanes_of(const struct check_trace *trace)
+{
+    return trace->n + trace->supervised;
+}
+
+/* "P2", or "S" for a supervisor. Returns `out`. */
+static char *name_of(const struct canvas *c, unsigned process, char out[NAME])
+{
+    (void)snprintf(out, NAME, "P%u", process + 1);
+    return process == c->trace->n ? strcpy(out, "S") : out;
+}
+
 /* The letter of a process's region after `step` steps. */
 static char region_after(const struct canvas *c, unsigned process, size_t step)
 {
@@ -62,8 +75,15 @@ static char region_after(const struct canvas *c, unsigned process, size_t step)
 static void draw_lane(const struct canvas *c, unsigned process)
 {
     size_t count = c->trace->count;
-    (void)fprintf(c->file, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">P%u</text>\n", LEFT - 10,
-                  y_of(process) + BAR / 2 + 5, process + 1);
+    char name[NAME];
+    (void)fprintf(c->file, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">%s</text>\n", LEFT - 10,
+                  y_of(process) + BAR / 2 + 5, name_of(c, process, name));
+    if (process == c->trace->n) { /* a supervisor has no regions: a line for its steps */
+        (void)fprintf(c->file,
+                      "<line x1=\"%d\" y1=\"%u\" x2=\"%u\" y2=\"%u\" stroke=\"#90a4ae\"/>\n", LEFT,
+                      y_of(process) + BAR / 2, x_of(c, count + 1), y_of(process) + BAR / 2);
+        return;
+    }
     for (size_t begin = 0; begin <= count;) {
         char letter = region_after(c, process, begin);
         size_t end = begin + 1;
@@ -87,18 +107,19 @@ static void draw_steps(const struct canvas *c)
 {
     for (size_t i = 0; i < c->trace->count; i++) {
         const struct check_trace_step *step = &c->trace->steps[i];
+        char name[NAME];
         unsigned x = x_of(c, i + 1);
         (void)fprintf(c->file,
                       "<line x1=\"%u\" y1=\"%d\" x2=\"%u\" y2=\"%u\" stroke=\"#b0bec5\" "
                       "stroke-width=\"0.5\" stroke-dasharray=\"2 3\"/>\n",
-                      x, TOP - 6, x, y_of(c->trace->n) - LANE + BAR + 6);
+                      x, TOP - 6, x, y_of(lanes_of(c->trace)) - LANE + BAR + 6);
         (void)fprintf(c->file,
-                      "<circle cx=\"%u\" cy=\"%u\" r=\"5\" fill=\"#263238\"><title>step %zu, P%u: ",
-                      x, y_of(step->process) + BAR / 2, i + 1, step->process + 1);
+                      "<circle cx=\"%u\" cy=\"%u\" r=\"5\" fill=\"#263238\"><title>step %zu, %s: ",
+                      x, y_of(step->process) + BAR / 2, i + 1, name_of(c, step->process, name));
         lab_svg_escape(c->file, step->access);
         (void)fprintf(c->file,
                       "</title></circle>\n<text class=\"small\" x=\"%u\" y=\"%u\">%zu</text>\n", x,
-                      y_of(c->trace->n) - LANE + BAR + 20, i + 1);
+                      y_of(lanes_of(c->trace)) - LANE + BAR + 20, i + 1);
     }
 }
 
@@ -137,7 +158,7 @@ static void draw_violation(const struct canvas *c)
         c->file,
         "<rect x=\"%u\" y=\"%d\" width=\"%u\" height=\"%u\" fill=\"none\" stroke=\"#c62828\" "
         "stroke-width=\"2.5\" rx=\"4\"/>\n",
-        x_of(c, last) - 1, TOP - 4, c->column + 2, (c->trace->n - 1) * LANE + BAR + 8U);
+        x_of(c, last) - 1, TOP - 4, c->column + 2, (lanes_of(c->trace) - 1) * LANE + BAR + 8U);
 }
 
 static void draw_legend(const struct canvas *c)
@@ -164,7 +185,7 @@ void lab_draw_svg(FILE *file, const struct check_trace *trace)
     c.column = trace->count <= 24 ? 44 : 26;
     c.width = x_of(&c, trace->count + 1) + RIGHT;
     c.width = c.width < 600 ? 600 : c.width;
-    c.height = y_of(trace->n) - LANE + BAR + BOTTOM;
+    c.height = y_of(lanes_of(trace)) - LANE + BAR + BOTTOM;
     lab_svg_begin(file, c.width, c.height,
                   ".letter{text-anchor:middle;font-weight:bold}.small{text-anchor:middle;"
                   "font-size:10px;fill:" LAB_SVG_SOFT "}.red{text-anchor:middle;fill:#c62828}");
@@ -175,7 +196,7 @@ void lab_draw_svg(FILE *file, const struct check_trace *trace)
         (void)fprintf(file, ": <tspan fill=\"#c62828\">%s violated</tspan>", trace->property);
     }
     (void)fprintf(file, "</text>\n");
-    for (unsigned i = 0; i < trace->n; i++) {
+    for (unsigned i = 0; i < lanes_of(trace); i++) {
         draw_lane(&c, i);
     }
     draw_steps(&c);

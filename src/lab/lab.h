@@ -78,10 +78,11 @@ int lab_explore(const struct lab_options *options, const struct step_system *sys
 /* Decide all properties, with a word about it on a terminal. 0 or -ENOMEM. */
 int lab_decide(struct check_graph *graph, struct check_report *report);
 
-/* "1 2 1", process numbers from 1; what happens beside steps is named: "2:crash". Returns `out`. */
+/* "1 2 1", process numbers from 1, and S for a supervisor; what happens beside steps is named:
+   "2:crash". Returns `out`. */
 char *lab_schedule_text(const struct step_system *system, const struct check_schedule *schedule,
                         char *out, size_t size);
-/* [1,2,1], and "2:crash" as a string. */
+/* [1,2,1], and "S" and "2:crash" as strings. */
 json_t *lab_schedule_json(const struct step_system *system, const struct check_schedule *schedule);
 
 /* Is there anything to say about this property of this machine? */

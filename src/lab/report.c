@@ -10,11 +10,13 @@ const char *lab_verdict_name(enum check_verdict verdict)
     return names[verdict];
 }
 
-/* One label of a schedule: "2", or "2:crash". */
+/* One label of a schedule: "2", "S", or "2:crash". */
 static void label_text(const struct step_system *system, unsigned label, char *out, size_t size)
 {
     unsigned event = check_label_event(system, label);
-    (void)snprintf(out, size, "%u%s%s", check_label_process(system, label) + 1,
+    char name[CHECK_PROCESS_NAME];
+    (void)snprintf(out, size, "%s%s%s",
+                   check_process_name(system, check_label_process(system, label), name),
                    event == 0 ? "" : ":", event == 0 ? "" : system->machine->event_names[event]);
 }
 
@@ -41,7 +43,7 @@ json_t *lab_schedule_json(const struct step_system *system, const struct check_s
     for (size_t i = 0; i < schedule->length; i++) {
         char label[32];
         label_text(system, schedule->steps[i], label, sizeof label);
-        (void)json_array_append_new(array, schedule->steps[i] < system->n
+        (void)json_array_append_new(array, schedule->steps[i] < system->workers
                                                ? json_integer(schedule->steps[i] + 1)
                                                : json_string(label));
     }
@@ -124,16 +126,17 @@ int lab_explore(const struct lab_options *options, const struct step_system *sys
         .progress = isatty(STDERR_FILENO) ? stderr : NULL,
     };
     if (system->n > CHECK_MAX_PROCESSES) {
-        return lab_fail(LAB_USAGE, "all interleavings can be explored for n up to %d, not %u",
-                        CHECK_MAX_PROCESSES, system->n);
+        return lab_fail(LAB_USAGE, "all interleavings can be explored for n up to %u, not %u",
+                        CHECK_MAX_PROCESSES - (system->n - system->workers), system->workers);
     }
     if (check_explore(graph, system, &how) != 0) {
         return lab_fail(LAB_OS, "not even the first state fits the memory limit; raise --memory");
     }
     if (graph->broken != NULL) {
-        return lab_fail(LAB_BUG, "%s: %s (process %u in state %u): a bug in the machine",
-                        system->machine->name, graph->broken, graph->broken_process + 1,
-                        graph->broken_at);
+        char name[CHECK_PROCESS_NAME];
+        return lab_fail(LAB_BUG, "%s: %s (process %s in state %u): a bug in the machine",
+                        system->machine->name, graph->broken,
+                        check_process_name(system, graph->broken_process, name), graph->broken_at);
     }
     return LAB_OK;
 }

@@ -15,14 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOGGED_ENTRIES = 1 << 19 }; /* of all processes together */
+enum {
+    LOGGED_ENTRIES = 1 << 19, /* of all processes together */
+    SUPERVISOR_STEPS = 16     /* that a supervisor takes at a stretch */
+};
 
 enum order { GO_ON, FINISH, GIVE_UP };
 
 /* Everything shared: one anonymous mapping, laid out by `lay_out`. */
 struct arena {
     const struct step_system *system;
-    _Alignas(64) atomic_uint order; /* enum order */
+    _Alignas(64) atomic_uint order;   /* enum order */
+    _Alignas(64) atomic_uint at_work; /* who has not come back, supervisors not counted */
     _Alignas(64) atomic_int inside;
     atomic_int most_inside;
     _Alignas(64) _Atomic uint64_t clock;
@@ -140,16 +144,37 @@ static bool cycle(struct arena *arena, unsigned process, void *state)
     return leave(arena, process, state);
 }
 
+/* A supervisor steps until all others have come back, or are not waited for any longer. Where they
+   share a processor with it nothing goes on unless it lets them. */
+static void supervise(struct arena *arena, unsigned process)
+{
+    const struct step_system *system = arena->system;
+    struct step_memory memory = memory_of(arena);
+    _Alignas(8) unsigned char state[STEP_MAX_PRIVATE_BYTES] = {0};
+    for (unsigned steps = 1;
+         atomic_load(&arena->at_work) > 0 && atomic_load(&arena->order) != GIVE_UP; steps++) {
+        system->machine->step(system, &memory, state, process);
+        if (steps % SUPERVISOR_STEPS == 0) {
+            (void)sched_yield();
+        }
+    }
+}
+
 static void *work(void *argument)
 {
     const struct worker *worker = argument;
     _Alignas(8) unsigned char state[STEP_MAX_PRIVATE_BYTES] = {0};
+    if (worker->process >= worker->arena->system->workers) {
+        supervise(worker->arena, worker->process);
+        return NULL;
+    }
     while (atomic_load(&worker->arena->order) == GO_ON &&
            cycle(worker->arena, worker->process, state)) {
         if (worker->process % 4 == 3) {
             (void)sched_yield(); /* some come less often than others */
         }
     }
+    atomic_fetch_sub(&worker->arena->at_work, 1);
     return NULL;
 }
 
@@ -252,7 +277,7 @@ static uint64_t quantile(const struct lab_run *run, double share)
 
 static void collect(struct lab_run *run, const struct arena *arena)
 {
-    unsigned n = run->system->n;
+    unsigned n = run->system->workers;
     run->least_cycles = run->rounds == 0 ? UINT64_MAX : run->least_cycles;
     run->rounds++;
     for (unsigned i = 0; i < n; i++) {
@@ -288,6 +313,7 @@ static struct arena *lay_out(const struct lab_run *run, size_t *bytes)
     }
     arena->system = run->system;
     arena->log_size = log_size;
+    atomic_init(&arena->at_work, run->system->workers);
     for (unsigned i = 0; i < n; i++) {
         arena->processes[i].log = (struct lab_entry *)(void *)(arena + 1) + (size_t)i * log_size;
     }
