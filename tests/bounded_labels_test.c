@@ -1,0 +1,272 @@
+/*
+ * Bounded labels (src/papers/bounded_labels.h) with a snapshot that is one step, and a write that
+ * is another: all interleavings of n = 2 and 3 processes; with the argument "slow", of 4; and long
+ * random runs of 5, 6 and 8. What must be so:
+ *
+ *     (a) of no three labels that are there at once is each before the next and the last before the
+ *         first
+ *     (b) a new label is after all that its snapshot shows
+ *     (c) if i is before j, it is so until i begins to label itself, whatever j does
+ *
+ * That is Proposition 3.1 (1994), if a Scan is a snapshot: (1) by (b), and by (c) from then on. (2)
+ * is (c). (3) by (1), (a) and (c). (4): let i be the last of C in the end. Whose final Label was
+ * over before Label_j began is before j by (1), so i is in C'; and whoever was after i in a Scan of
+ * i would be so still, by (c). (5): the first of C in the end is first in its Scan, as nobody in C
+ * labels itself any more. bounded_timestamps_test.c checks (1) to (5) themselves, where it can.
+ */
+#include "check/explore.h"
+#include "papers/bounded_labels.h"
+#include "test.h"
+
+#include <string.h>
+
+static bool slow;
+static unsigned broken;
+
+/* All there is: labels, who has chosen a new one, and which. */
+struct world {
+    struct bounded_labels labels;
+    uint32_t all[BOUNDED_LABELS_MOST], next[BOUNDED_LABELS_MOST];
+    unsigned busy; /* set of those who have chosen and not written yet */
+};
+
+static bool before(const struct world *w, unsigned i, unsigned j)
+{
+    return bounded_labels_before(&w->labels, w->all[i], i, w->all[j], j);
+}
+
+/* A step of process j: what is wrong with it, or NULL. */
+static const char *step_in(struct world *w, unsigned j)
+{
+    struct world was = *w;
+    bool writes = w->busy >> j & 1;
+    if (writes) {
+        w->all[j] = w->next[j];
+        w->busy &= ~(1U << j);
+    } else {
+        w->next[j] = bounded_labels_next(&w->labels, w->all, j);
+        if (w->next[j] != w->all[j]) {
+            w->busy |= 1U << j;
+        }
+    }
+    for (unsigned i = 0; i < w->labels.n; i++) {
+        if (i != j && !writes && w->busy >> j & 1 &&
+            !bounded_labels_before(&w->labels, w->all[i], i, w->next[j], j)) {
+            return "(b)";
+        }
+        if (i != j && !writes && !(w->busy >> j & 1) && !before(w, i, j)) {
+            return "(b)"; /* it keeps its label */
+        }
+        if (i != j && writes && !(w->busy >> i & 1) && before(&was, i, j) && !before(w, i, j)) {
+            return "(c)";
+        }
+    }
+    return writes && bounded_labels_circle(&w->labels, w->all) ? "(a)" : NULL;
+}
+
+/* The same for the checker: words are the labels, then who is busy, then what is wrong: words that
+   no step but these sees. */
+static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
+{
+    (void)why;
+    system->shared_words = system->n + 2;
+    system->private_bytes = sizeof(uint32_t);
+    return 0;
+}
+
+static void init(const struct step_system *system, uint64_t *words)
+{
+    memset(words, 0, system->shared_words * sizeof *words);
+}
+
+static void step(const struct step_system *system, struct step_memory *memory, void *state,
+                 unsigned process)
+{
+    struct world w = {.labels = {system->n, broken}};
+    uint32_t *next = state;
+    for (unsigned i = 0; i < system->n; i++) {
+        w.all[i] = (uint32_t)atomic_load(&memory->words[i]);
+    }
+    w.busy = (unsigned)atomic_load(&memory->words[system->n]);
+    w.next[process] = *next;
+    bool writes = w.busy >> process & 1;
+    const char *wrong = step_in(&w, process);
+    if (writes) {
+        step_write(memory, process, w.all[process]);
+    } else {
+        (void)step_read(memory, process);
+    }
+    *next = w.busy >> process & 1 ? w.next[process] : 0;
+    atomic_store(&memory->words[system->n], w.busy);
+    if (wrong != NULL) {
+        atomic_store(&memory->words[system->n + 1], (uint64_t)wrong[1]);
+    }
+}
+
+static enum step_region region(const struct step_system *system, const void *state)
+{
+    (void)system;
+    (void)state;
+    return STEP_REMAINDER;
+}
+
+static const char *wrong(const struct step_system *system, const uint64_t *words,
+                         const void *states)
+{
+    static const char *const names[] = {"(a)", "(b)", "(c)"};
+    (void)states;
+    return words[system->n + 1] == 0 ? NULL : names[words[system->n + 1] - 'a'];
+}
+
+static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
+                      size_t size)
+{
+    (void)system;
+    return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
+}
+
+/* What is wrong first and after how many steps, or NULL. */
+static const char *explore(unsigned n, unsigned without, unsigned steps, uint32_t states)
+{
+    const struct step_machine machine = {.name = "bounded-labels",
+                                         .title = "Bounded labels",
+                                         .loose_regions = true,
+                                         .prepare = prepare,
+                                         .init = init,
+                                         .step = step,
+                                         .region = region,
+                                         .wrong = wrong,
+                                         .print_word = print_word};
+    struct step_system system;
+    struct check_graph graph;
+    struct check_options options = {.only_exclusion = true};
+    char why[STEP_WHY_BYTES];
+    broken = without;
+    EXPECT_EQ(step_system_init(&system, &machine, n, 1, 0, why), 0);
+    EXPECT_EQ(check_explore(&graph, &system, &options), 0);
+    EXPECT(graph.complete && graph.broken == NULL);
+    unsigned depth = graph.wrong == NULL ? 0 : check_depth(&graph, graph.first_wrong);
+    (void)printf("  n=%u, without %x: %u states, %s after %u steps\n", n, without,
+                 check_states(&graph), graph.wrong == NULL ? "nothing wrong" : graph.wrong, depth);
+    (void)fflush(stdout);
+    EXPECT_EQ(depth, steps);
+    EXPECT(states == 0 || check_states(&graph) == states);
+    const char *found = graph.wrong;
+    check_graph_free(&graph);
+    return found;
+}
+
+static void labels_are_in_order_and_stay_so(void)
+{
+    EXPECT(explore(1, 0, 0, 1) == NULL);
+    EXPECT(explore(2, 0, 0, 18) == NULL);
+    EXPECT(explore(3, 0, 0, 9486) == NULL);
+    if (slow) {
+        EXPECT(explore(4, 0, 0, 57738748) == NULL);
+    }
+}
+
+static void expect(unsigned n, unsigned without, const char *what, unsigned steps)
+{
+    const char *found = explore(n, without, steps, 0);
+    EXPECT(found != NULL && strcmp(found, what) == 0);
+}
+
+static void what_is_dropped_is_missed(void)
+{
+    EXPECT(explore(2, BOUNDED_NO_START, 0, 14) == NULL);
+    expect(3, BOUNDED_NO_START, "(a)", 8);
+    expect(3, BOUNDED_NO_TWO, "(a)", 10);
+    expect(3, BOUNDED_DEEPEST, "(b)", 7);
+    expect(3, BOUNDED_ROOM_MORE, "(b)", 7);
+    expect(3, BOUNDED_TAIL, "(a)", 14);
+    expect(2, BOUNDED_ALWAYS, "(b)", 7);
+}
+
+static uint64_t random_state;
+
+static unsigned draw(unsigned below)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)(random_state >> 33) % below;
+}
+
+/* Everybody is fast for a while and slow for a while, so that old choices are written late. What is
+   wrong first, or NULL. */
+static const char *run_at_random(unsigned n, unsigned without, unsigned steps)
+{
+    struct world w = {.labels = {n, without}};
+    unsigned slow_ones = 0;
+    for (unsigned s = 0; s < steps; s++) {
+        slow_ones = s % 200 == 0 ? draw(1U << n) : slow_ones;
+        unsigned process = draw(n);
+        if (slow_ones >> process & 1 && draw(64) != 0) {
+            continue;
+        }
+        const char *found = step_in(&w, process);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+static void long_runs_of_many_find_nothing(void)
+{
+    unsigned steps = slow ? 30000000 : 1000000;
+    for (unsigned n = 5; n <= BOUNDED_LABELS_MOST; n += n == 6 ? 2 : 1) {
+        const char *found = run_at_random(n, 0, steps);
+        (void)printf("  n=%u: %u random steps, %s\n", n, steps,
+                     found == NULL ? "nothing wrong" : found);
+        EXPECT(found == NULL);
+        EXPECT(run_at_random(n, BOUNDED_NO_START, steps) != NULL); /* so such runs find something */
+        EXPECT(run_at_random(n, BOUNDED_NO_TWO, steps) != NULL);
+        EXPECT(run_at_random(n, BOUNDED_TAIL, steps) != NULL);
+        EXPECT(run_at_random(n, BOUNDED_ROOM_MORE, steps) != NULL);
+    }
+}
+
+static void digits_are_in_order(void)
+{
+    static const char *const befores[] = {"12", "13", "14", "15", "23", "24",
+                                          "25", "34", "45", "53", NULL};
+    struct bounded_labels two = {.n = 2};
+    unsigned count = 0;
+    for (const char *const *pair = befores; *pair != NULL; pair++, count++) {
+        uint32_t a = (uint32_t)((*pair)[0] - '1');
+        uint32_t b = (uint32_t)((*pair)[1] - '1');
+        EXPECT(bounded_labels_before(&two, a, 1, b, 0) && bounded_labels_before(&two, a, 0, b, 1));
+        EXPECT(!bounded_labels_before(&two, b, 1, a, 0));
+    }
+    EXPECT_EQ(count, 5 * 4 / 2);
+    EXPECT(bounded_labels_before(&two, 3, 0, 3, 1) && !bounded_labels_before(&two, 3, 1, 3, 0));
+}
+
+static void labels_are_read_from_the_first_digit_on(void)
+{
+    struct bounded_labels four = {.n = 4};
+    char text[BOUNDED_LABELS_MOST + 1];
+    uint32_t all[] = {0, 0, 0, 0};
+    EXPECT_EQ(bounded_labels_count(4), 125);
+    EXPECT_EQ(bounded_labels_print(&four, 2 * 25 + 0 * 5 + 4, text, sizeof text), 3);
+    EXPECT(strcmp(text, "315") == 0);
+    EXPECT_EQ(bounded_labels_next(&four, all, 3), 0);  /* of equals the last process is the last */
+    EXPECT_EQ(bounded_labels_next(&four, all, 0), 25); /* 211: three are in 1.. already */
+    all[3] = 25;
+    EXPECT_EQ(bounded_labels_next(&four, all, 0), 26); /* 212: one in 2.., one in 21. */
+}
+
+int main(int argc, char **argv)
+{
+    slow = argc > 1 && strcmp(argv[1], "slow") == 0;
+    random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 88172645463325252ULL;
+    (void)printf("seed %llu\n", (unsigned long long)random_state);
+    RUN(digits_are_in_order);
+    RUN(labels_are_read_from_the_first_digit_on);
+    RUN(what_is_dropped_is_missed);
+    RUN(labels_are_in_order_and_stay_so);
+    RUN(long_runs_of_many_find_nothing);
+    return 0;
+}
