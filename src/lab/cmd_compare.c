@@ -185,7 +185,7 @@ static void show_size(const struct lab_comparison *all, const struct lab_size *s
     const char *comma = "not at this size: ";
     (void)printf("n=%u, k=%u\n", size->n, size->k);
     for (unsigned line = 0; line < 2; line++) {
-        (void)printf("%-26s", line == 0 ? "" : "                  on prom.");
+        (void)printf("%-26s", line == 0 ? "" : "                  on keeps");
         for (unsigned m = 0; m < LAB_MEASURES; m++) {
             (void)printf("%*s ", widths[m] - 1, lab_measures[m].head[line]);
         }
@@ -214,7 +214,7 @@ static void show(const struct lab_comparison *all)
     }
     (void)printf(
         "  on         u: words that are updated in one step; rw: registers, read or written\n"
-        "  promises   S: nobody waits for ever, if nobody stops; L: nor if k-1 stop anywhere;\n"
+        "  keeps      S: nobody waits for ever, if nobody stops; L: nor if k-1 stop anywhere;\n"
         "             F: FIFO enabling; f: first-in, first-enabled\n"
         "  accesses   of one passage: entering and leaving. Alone: the most of any process;\n"
         "             contended: the average, waiting included, with all n coming again and again\n"
@@ -306,9 +306,9 @@ const struct lab_command lab_compare = {
             "the accesses to shared memory of a passage, alone (exact) and contended (on\n"
             "average); passages a second; how long one waits; how often one is overtaken\n"
             "for certain; and the bits of shared memory. Leaves out those that are printed\n"
-            "wrong, unless they are named. -o draws it: one size as a table, several as maps\n"
-            "of which algorithm is best where, for each thing that one may ask for. Exit 1\n"
-            "if more than K were inside, or somebody never got in.\n"
+            "wrong, unless they are named. -o draws it: one size as a table, several as\n"
+            "maps of which algorithm is best where, for each thing that one may ask for.\n"
+            "Exit 1 if more than K were inside, or somebody never got in.\n"
             "\n"
             "    usher-lab compare -n 8 -k 2 -o compare.svg\n"
             "    usher-lab compare -n 2,4,8,16,32 -k 1,2,4 -o maps.svg\n"
