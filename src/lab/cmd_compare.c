@@ -299,8 +299,8 @@ static int run(const struct lab_options *options)
 
 const struct lab_command lab_compare = {
     .name = "compare",
-    .usage = "compare [ALGORITHM..] -n N[,N..] -k K[,K..] [-r R] [--seconds S]\n"
-             "       [--processes] [--json] [-o FILE.svg]",
+    .usage = "compare [ALGORITHM..] -n N[,N..] -k K[,K..] [-r R]\n"
+             "       [--seconds S] [--processes] [--json] [-o FILE.svg]",
     .help = "Run all algorithms that take N processes and K seats on the same work, in\n"
             "interleaved rounds, S seconds each (default: some 15 seconds for all). Shows\n"
             "the accesses to shared memory of a passage, alone (exact) and contended (on\n"
