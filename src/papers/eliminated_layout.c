@@ -154,3 +154,39 @@ void eliminated_put_own(const struct step_system *system, const struct eliminate
         memcpy(at + (size_t)s * layout->message_bytes, own->rbuf[s], layout->message_bytes);
     }
 }
+
+static unsigned width_of(unsigned most)
+{
+    unsigned width = 0;
+    while (most >> width != 0) {
+        width++;
+    }
+    return width;
+}
+
+/* Of `count` bytes from `first` on, a variable each: how many are in the 8 bytes from `byte` on? */
+static unsigned overlap(unsigned byte, unsigned first, unsigned count)
+{
+    unsigned from = byte > first ? byte : first;
+    unsigned to = byte + 8 < first + count ? byte + 8 : first + count;
+    return to > from ? to - from : 0;
+}
+
+unsigned eliminated_bits(const struct step_system *system, unsigned word, unsigned steps)
+{
+    const struct eliminated_layout *layout = eliminated_layout(system);
+    const struct supervised *subject = eliminated_subject(system);
+    unsigned byte = 8 * word;
+    if (byte == layout->xs) {
+        return subject->most_bits(&layout->size); /* all of xs, as it is sent */
+    }
+    if (byte == layout->control) {
+        return width_of(steps - 1) + width_of(system->robustness) + 2;
+    }
+    /* a status is one of five, a channel of four; a slot has none to itself */
+    unsigned channels = overlap(byte, layout->channels, layout->slots * layout->slots);
+    for (unsigned s = 0; s < layout->slots; s++) {
+        channels -= overlap(byte, layout->channels + s * (layout->slots + 1U), 1);
+    }
+    return 3 * overlap(byte, layout->status, layout->slots) + 2 * channels;
+}
