@@ -265,20 +265,20 @@ static json_t *row_json(const struct row *row)
 }
 
 /* What the table shows: every published algorithm; of the variants those that are as printed, or,
-   with `all`, every one. Where `list` is NULL they are only counted. */
-static unsigned choose(bool all, const struct step_machine **list, unsigned *papers)
+   with `all`, every one. Where `rows` is NULL they are only counted. */
+static unsigned choose(bool all, struct row *rows, unsigned *papers)
 {
     unsigned count = 0;
     for (const struct step_machine *const *m = papers_all; *m != NULL; m++, count++) {
-        if (list != NULL) {
-            list[count] = *m;
+        if (rows != NULL) {
+            rows[count].machine = *m;
         }
     }
     *papers = count;
     for (const struct step_machine *const *m = papers_mutants; *m != NULL; m++) {
         if (all || (*m)->printed) {
-            if (list != NULL) {
-                list[count] = *m;
+            if (rows != NULL) {
+                rows[count].machine = *m;
             }
             count++;
         }
@@ -304,20 +304,17 @@ static int run(const struct lab_options *options)
     unsigned papers;
     unsigned total = choose(options->all, NULL, &papers);
     int width = options->all ? 25 : 17;
-    const struct step_machine **list = calloc(total, sizeof *list);
     struct row *rows = calloc(total, sizeof *rows);
     int status = LAB_OK;
-    if (list == NULL || rows == NULL) {
-        free(list);
-        free(rows);
+    if (rows == NULL) {
         return lab_fail(LAB_OS, "out of memory");
     }
-    (void)choose(options->all, list, &papers);
+    (void)choose(options->all, rows, &papers);
     if (!options->json) {
         show_head(width);
     }
     for (unsigned r = 0; r < total && status == LAB_OK; r++) {
-        status = fill(options, list[r], r >= papers, &rows[r]);
+        status = fill(options, rows[r].machine, r >= papers, &rows[r]);
         if (status == LAB_OK && !options->json) {
             show_row(&rows[r], width);
             (void)fflush(stdout);
@@ -333,7 +330,6 @@ static int run(const struct lab_options *options)
         }
     }
     free(rows);
-    free(list);
     return status;
 }
 
