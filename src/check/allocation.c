@@ -8,8 +8,10 @@
  * largest such G. (In (d1) the report prints |T| >= C-allocation where > is meant.)
  *
  * Computing it means a search over schedules for every subset of T, so it is done only where it
- * matters: the critical-enabled processes of T are a group, and where they alone fill the seats or
- * empty T nothing more need be known.
+ * matters. The critical-enabled processes of T are a group, and where they alone fill the seats or
+ * empty T nothing more need be known. Of the other states only those matter in which the system can
+ * stay, among such states, without a change of regions. Those that need fewer than r failures for
+ * it are looked at first: they decide. The others tell for which larger r it holds, too.
  */
 #include "check/mix.h"
 #include "check/property.h"
@@ -150,27 +152,34 @@ struct deciding {
     const struct check_graph *graph;
     /* Where (d) holds: 1 + C-allocation + 32 * R-allocation; 0 elsewhere. */
     uint16_t *stands;
+    uint8_t *stays; /* 0, MAY_STAND, or MAY_STAY + the failures that staying needs at least */
     struct check_witness witness;
     uint64_t work;
-    unsigned fewest; /* failures that a stand needs; UINT_MAX: none is ever reached */
+    unsigned fewest; /* failures that a stand needs; UINT_MAX: none was found */
     int error;
 };
 
-/* Fill in `stands` for one state. 0 or -errno. */
-static int note_allocation(struct deciding *d, const struct check_enabled *enabled, uint32_t state)
+/* Could (d) hold, as far as the critical-enabled processes tell? */
+static bool may_stand(const struct check_graph *graph, const struct check_enabled *enabled,
+                      uint32_t state)
 {
-    const struct check_graph *graph = d->graph;
     unsigned in_t = check_in_region(graph, state, STEP_TRYING);
     unsigned in_e = check_in_region(graph, state, STEP_EXIT);
     unsigned able = ~(unsigned)enabled->not_enabled_1979[state];
     unsigned t = (unsigned)__builtin_popcount(in_t);
     unsigned c = (unsigned)__builtin_popcount(check_in_region(graph, state, STEP_CRITICAL));
     unsigned c_least = (unsigned)__builtin_popcount(in_t & able);
-    bool maybe_d1 = t > c_least && c_least + c < graph->system->k;
-    bool maybe_d2 = (in_e & ~able) != 0;
-    if (!maybe_d1 && !maybe_d2) {
-        return 0;
-    }
+    return (t > c_least && c_least + c < graph->system->k) || (in_e & ~able) != 0;
+}
+
+/* Fill in `stands` for one state. 0 or -errno. */
+static int note_allocation(struct deciding *d, uint32_t state)
+{
+    const struct check_graph *graph = d->graph;
+    unsigned in_t = check_in_region(graph, state, STEP_TRYING);
+    unsigned in_e = check_in_region(graph, state, STEP_EXIT);
+    unsigned t = (unsigned)__builtin_popcount(in_t);
+    unsigned c = (unsigned)__builtin_popcount(check_in_region(graph, state, STEP_CRITICAL));
     int c_allocation = allocation(graph, state, STEP_TRYING, STEP_CRITICAL, &d->work);
     int r_allocation = allocation(graph, state, STEP_EXIT, STEP_REMAINDER, &d->work);
     if (c_allocation < 0 || r_allocation < 0) {
@@ -178,9 +187,7 @@ static int note_allocation(struct deciding *d, const struct check_enabled *enabl
     }
     bool d1 = t > (unsigned)c_allocation && (unsigned)c_allocation + c < graph->system->k;
     bool d2 = __builtin_popcount(in_e) > r_allocation;
-    if (d1 || d2) {
-        d->stands[state] = (uint16_t)(1 + c_allocation + 32 * r_allocation);
-    }
+    d->stands[state] = (uint16_t)(d1 || d2 ? 1 + c_allocation + 32 * r_allocation : 0);
     return 0;
 }
 
@@ -198,6 +205,52 @@ static bool nothing_changes(const struct check_view *view, uint32_t from, unsign
            d->stands[from] == d->stands[to];
 }
 
+static unsigned in_protocol(const struct check_graph *graph, uint32_t state)
+{
+    return check_in_region(graph, state, STEP_TRYING) | check_in_region(graph, state, STEP_EXIT);
+}
+
+/* Of the states that may stand, mark those in which the system can stay. */
+enum { MAY_STAND = 1, MAY_STAY = 2 };
+
+static void mark_stays(void *context, const struct check_component *component)
+{
+    struct deciding *d = context;
+    unsigned steppers = check_component_steppers(component);
+    if (steppers != 0 && check_admissible(d->graph->system, steppers)) {
+        unsigned failures =
+            (unsigned)__builtin_popcount(in_protocol(d->graph, component->states[0]) & ~steppers);
+        for (uint32_t i = 0; i < component->count; i++) {
+            d->stays[component->states[i]] = (uint8_t)(MAY_STAY + failures);
+        }
+    }
+}
+
+static bool no_region_changes(const struct check_view *view, uint32_t from, unsigned process,
+                              uint32_t to)
+{
+    (void)process;
+    return view->graph->regions[from] == view->graph->regions[to];
+}
+
+static bool may_stand_here(const struct check_view *view, uint32_t state)
+{
+    return ((const struct deciding *)view->data)->stays[state] != 0;
+}
+
+/* Where may the system stay? 0 or -ENOMEM. */
+static int note_stays(struct deciding *d, const struct check_enabled *enabled,
+                      struct check_result *result)
+{
+    const struct check_graph *graph = d->graph;
+    struct check_view view = {graph, d, may_stand_here, no_region_changes};
+    for (uint32_t s = 0; s < check_states(graph); s++) {
+        d->stays[s] = may_stand(graph, enabled, s) ? MAY_STAND : 0;
+        result->tested += check_waiting_1979(enabled, s) != 0;
+    }
+    return check_scc(&view, mark_stays, d);
+}
+
 static void visit(void *context, const struct check_component *component)
 {
     struct deciding *d = context;
@@ -205,16 +258,45 @@ static void visit(void *context, const struct check_component *component)
     if (steppers == 0 || !check_admissible(d->graph->system, steppers)) {
         return;
     }
-    uint32_t state = component->states[0];
-    unsigned protocol =
-        check_in_region(d->graph, state, STEP_TRYING) | check_in_region(d->graph, state, STEP_EXIT);
-    unsigned failed = protocol & ~steppers;
+    unsigned failed = in_protocol(d->graph, component->states[0]) & ~steppers;
     unsigned failures = (unsigned)__builtin_popcount(failed);
     d->fewest = failures < d->fewest ? failures : d->fewest;
     if (failures < d->graph->system->robustness &&
         check_witness_offer(&d->witness, component, 0, steppers, failed) != 0) {
         d->error = -ENOMEM;
     }
+}
+
+/* Look at the stands that need at least `from` failures, and fewer than `to`. 0 or -errno. */
+static int look(struct deciding *d, const struct check_view *view, unsigned from, unsigned to)
+{
+    for (uint32_t s = 0; s < check_states(d->graph); s++) {
+        bool now = d->stays[s] >= MAY_STAY + from && d->stays[s] < MAY_STAY + to;
+        int error = now ? note_allocation(d, s) : 0;
+        if (error != 0) {
+            return error;
+        }
+    }
+    int error = check_scc(view, visit, d);
+    return error != 0 ? error : d->error;
+}
+
+/* C2 is decided, for `robustness`; for which others does it hold? 0 or -errno. */
+static int tell(struct deciding *d, const struct check_view *view, struct check_result *result)
+{
+    unsigned robustness = d->graph->system->robustness;
+    int error = 0;
+    result->verdict = d->witness.state == CHECK_NO_STATE ? CHECK_HOLDS : CHECK_VIOLATED;
+    result->stopped = d->witness.stopped;
+    if (result->verdict == CHECK_HOLDS) {
+        error = look(d, view, robustness, CHECK_MAX_PROCESSES + 1);
+    }
+    if (error == -ECANCELED) { /* for this one at least */
+        result->robust = robustness;
+        return 0;
+    }
+    result->robust = d->fewest == UINT32_MAX ? CHECK_UNBOUNDED : (int64_t)d->fewest;
+    return error;
 }
 
 int check_decide_allocation(struct check_graph *graph, const struct check_enabled *enabled,
@@ -224,30 +306,17 @@ int check_decide_allocation(struct check_graph *graph, const struct check_enable
     struct deciding d = {
         .graph = graph, .witness = {.state = CHECK_NO_STATE}, .fewest = UINT32_MAX};
     struct check_view view = {graph, &d, stands_here, nothing_changes};
-    int error = 0;
     d.stands = calloc(check_states(graph), sizeof *d.stands);
-    if (d.stands == NULL) {
-        return -ENOMEM;
+    d.stays = calloc(check_states(graph), sizeof *d.stays);
+    int error = d.stands == NULL || d.stays == NULL ? -ENOMEM : note_stays(&d, enabled, result);
+    if (error == 0) {
+        error = look(&d, &view, 0, graph->system->robustness);
     }
-    for (uint32_t s = 0; s < check_states(graph) && error == 0; s++) {
-        error = note_allocation(&d, enabled, s);
-        result->tested += check_waiting_1979(enabled, s) != 0;
-    }
-    if (error == -ECANCELED) {
+    if (error == 0) {
+        error = tell(&d, &view, result);
+    } else if (error == -ECANCELED) {
         result->why = "the allocations would take too long to compute at this size";
-        free(d.stands);
-        return 0;
-    }
-    if (error == 0) {
-        error = check_scc(&view, visit, &d);
-    }
-    if (error == 0) {
-        error = d.error;
-    }
-    if (error == 0) {
-        result->robust = d.fewest == UINT32_MAX ? CHECK_UNBOUNDED : (int64_t)d.fewest;
-        result->verdict = d.witness.state == CHECK_NO_STATE ? CHECK_HOLDS : CHECK_VIOLATED;
-        result->stopped = d.witness.stopped;
+        error = 0;
     }
     if (error == 0 && result->verdict == CHECK_VIOLATED) {
         error = check_schedule_to(graph, d.witness.state, &result->trace);
@@ -258,5 +327,6 @@ int check_decide_allocation(struct check_graph *graph, const struct check_enable
     }
     check_bits_free(&d.witness.part);
     free(d.stands);
+    free(d.stays);
     return error;
 }
