@@ -129,6 +129,62 @@ static const struct row {
     {"mutant-sq2-eat-on", 2, 1, STEP_C2, CHECK_HOLDS},
 };
 
+/* The same for each robustness. */
+static const struct robust_row {
+    struct row row;
+    unsigned r;
+} robust_rows[] = {
+    /* with r = 1 it waits for somebody to leave an empty bucket; bucket_test.c has the schedules */
+    {{"bucket-printed", 1, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"bucket-printed", 2, 1, STEP_C2, CHECK_VIOLATED}, 2},
+    {{"bucket-printed", 2, 1, STEP_EXCLUSION, CHECK_HOLDS}, 2},
+    /* if nobody fails somebody moves */
+    {{"mutant-bucket-strict", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-strict", 2, 1, STEP_C2, CHECK_VIOLATED}, 2},
+    {{"mutant-bucket-limit", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-limit", 2, 1, STEP_INVARIANT, CHECK_HOLDS}, 2},
+    {{"mutant-bucket-active", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-active", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-one-more", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED}, 1},
+    /* a bucket of one, on a queue of one, is not enabled twice */
+    {{"mutant-bucket-forgets", 2, 1, STEP_EXCLUSION, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-forgets", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED}, 3},
+    {{"mutant-bucket-eliminates", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-eliminates", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-eliminates", 2, 1, STEP_C4, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-any-moves", 2, 1, STEP_INVARIANT, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-any-moves", 3, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-any-moves", 3, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-any-moves", 3, 1, STEP_C4, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-move-stays", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-move-stays", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    /* the classes are for those who do without the supervisor */
+    {{"mutant-bucket-no-drones", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-no-drones", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-no-quitters", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-no-quitters", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-stale", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-stale", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-longer", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-longer", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-longer", 2, 1, STEP_C4, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-uncounted", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-uncounted", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    /* there is no second bucket on the queue with k = 1 */
+    {{"mutant-bucket-last-first", 3, 1, STEP_C4, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-last-first", 3, 2, STEP_C4, CHECK_VIOLATED}, 2},
+    {{"mutant-bucket-stays-inside", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-stays-inside", 2, 1, STEP_EXCLUSION, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-whole", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-whole", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
+    {{"mutant-bucket-main-taken", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-main-taken", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-gate-taken", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-gate-taken", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-enables-twice", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
+    {{"mutant-bucket-enables-twice", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
+};
+
 /* Write the violation as a trace, read it back and execute it. */
 static void expect_replay(const struct step_system *system, enum step_property property,
                           const struct check_result *result)
@@ -147,35 +203,48 @@ static void expect_replay(const struct step_system *system, enum step_property p
     (void)fclose(file);
 }
 
+static void check_row(const struct row *row, unsigned robustness)
+{
+    struct step_system system;
+    struct check_graph graph;
+    struct check_report report;
+    struct check_options options = {0};
+    char why[STEP_WHY_BYTES];
+    const struct step_machine *machine = papers_find(row->mutant);
+    EXPECT(machine != NULL);
+    EXPECT_EQ(step_system_init(&system, machine, row->n, row->k, robustness, why), 0);
+    EXPECT_EQ(check_explore(&graph, &system, &options), 0);
+    EXPECT(graph.complete && graph.broken == NULL);
+    EXPECT_EQ(check_decide(&graph, &report), 0);
+    const struct check_result *result = &report.results[row->property];
+    if (result->verdict != row->verdict) {
+        (void)fprintf(stderr, "%s n=%u k=%u r=%u %s: found %d, not %d\n", row->mutant, row->n,
+                      row->k, system.robustness, step_property_name(row->property), result->verdict,
+                      row->verdict);
+        exit(1);
+    }
+    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
+        if (report.results[p].verdict == CHECK_VIOLATED) {
+            expect_replay(&system, (enum step_property)p, &report.results[p]);
+        }
+    }
+    check_report_free(&report);
+    check_graph_free(&graph);
+}
+
 static void every_mutant_is_caught_and_its_trace_replays(void)
 {
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        struct step_system system;
-        struct check_graph graph;
-        struct check_report report;
-        struct check_options options = {0};
-        char why[STEP_WHY_BYTES];
-        const struct step_machine *machine = papers_find(rows[r].mutant);
-        EXPECT(machine != NULL);
-        EXPECT_EQ(step_system_init(&system, machine, rows[r].n, rows[r].k, 0, why), 0);
-        EXPECT_EQ(check_explore(&graph, &system, &options), 0);
-        EXPECT(graph.complete && graph.broken == NULL);
-        EXPECT_EQ(check_decide(&graph, &report), 0);
-        const struct check_result *result = &report.results[rows[r].property];
-        if (result->verdict != rows[r].verdict) {
-            (void)fprintf(stderr, "%s n=%u k=%u %s: found %d, not %d\n", rows[r].mutant, rows[r].n,
-                          rows[r].k, step_property_name(rows[r].property), result->verdict,
-                          rows[r].verdict);
-            exit(1);
-        }
-        for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
-            if (report.results[p].verdict == CHECK_VIOLATED) {
-                expect_replay(&system, (enum step_property)p, &report.results[p]);
-            }
-        }
-        check_report_free(&report);
-        check_graph_free(&graph);
+        check_row(&rows[r], 0);
     }
+    for (size_t r = 0; r < sizeof robust_rows / sizeof robust_rows[0]; r++) {
+        check_row(&robust_rows[r].row, robust_rows[r].r);
+    }
+}
+
+static bool catches(const struct row *row, const struct step_machine *mutant)
+{
+    return strcmp(row->mutant, mutant->name) == 0 && row->verdict == CHECK_VIOLATED;
 }
 
 static void no_mutant_is_left_out(void)
@@ -185,8 +254,10 @@ static void no_mutant_is_left_out(void)
                       strcmp((*m)->name, "mutant-fife-everyone") == 0 || /* in fife_test.c */
                       strcmp((*m)->name, "mutant-sq2-eat-on") == 0;      /* in queues_test.c */
         for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-            caught = caught ||
-                     (strcmp(rows[r].mutant, (*m)->name) == 0 && rows[r].verdict == CHECK_VIOLATED);
+            caught = caught || catches(&rows[r], *m);
+        }
+        for (size_t r = 0; r < sizeof robust_rows / sizeof robust_rows[0]; r++) {
+            caught = caught || catches(&robust_rows[r].row, *m);
         }
         EXPECT(caught);
     }

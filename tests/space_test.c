@@ -14,10 +14,10 @@ enum { MOST_N = 4, MOST_BYTES = 12 << 20 };
 /* Words that pack several variables with room between them, or number a group from its first. */
 static bool is_plain(const struct step_machine *machine)
 {
-    static const char *const packed[] = {"bank",          "numbered",      "colored-unbounded",
-                                         "colored",       "colored-tight", "colored-printed",
-                                         "colored-1979",  "gtex",          "queue",
-                                         "queue-two-step"};
+    static const char *const packed[] = {"bank",           "numbered",      "colored-unbounded",
+                                         "colored",        "colored-tight", "colored-printed",
+                                         "colored-1979",   "gtex",          "queue",
+                                         "queue-two-step", "bucket"};
     for (unsigned i = 0; i < sizeof packed / sizeof packed[0]; i++) {
         if (strcmp(machine->name, packed[i]) == 0) {
             return false;

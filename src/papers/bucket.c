@@ -16,7 +16,8 @@ static unsigned colors_of(const struct supervised_size *size)
 /* With r = 1 the report's r-1 would be no process at all. */
 unsigned bucket_limit(const struct supervised_size *size)
 {
-    return size->r > 2 ? size->r - 1 : 1;
+    bool printed = bucket_is(size, BUCKET_AS_PRINTED) || bucket_is(size, BUCKET_LIMIT);
+    return size->r > 2 || printed ? size->r - 1 : 1;
 }
 
 static int prepare(const struct supervised_size *size, char why[STEP_WHY_BYTES])
@@ -38,14 +39,15 @@ static void init(const struct supervised_size *size, void *value, void *supervis
 }
 
 /* A worker's trying protocol: one LOCK .. UNLOCK. */
-static void try_once(struct bucket_value *v, struct bucket_worker *w)
+static void try_once(const struct supervised_size *size, struct bucket_value *v,
+                     struct bucket_worker *w)
 {
     if (v->enb[w->color] != 0) {
         v->enb[w->color]--;
         v->cscount++;
         *w = (struct bucket_worker){.region = STEP_CRITICAL};
-    } else if (v->move && w->color == v->main) {
-        v->move = 0;
+    } else if (v->move && (w->color == v->main || bucket_is(size, BUCKET_ANY_MOVES))) {
+        v->move = bucket_is(size, BUCKET_MOVE_STAYS);
         w->color = v->gate;
     }
 }
@@ -54,15 +56,14 @@ static void work(const struct supervised_size *size, void *value, void *worker, 
 {
     struct bucket_value *v = value;
     struct bucket_worker *w = worker;
-    (void)size;
     (void)process;
     if (w->region == STEP_REMAINDER) {
         *w = (struct bucket_worker){.region = STEP_TRYING, .color = v->buf};
         v->bufcount++;
     } else if (w->region == STEP_TRYING) {
-        try_once(v, w);
+        try_once(size, v, w);
     } else { /* the exit protocol: one step, and there is no exit region */
-        v->cscount--;
+        v->cscount = (uint8_t)(v->cscount - !bucket_is(size, BUCKET_STAYS_INSIDE));
         *w = (struct bucket_worker){.region = STEP_REMAINDER};
     }
 }
@@ -86,18 +87,22 @@ static uint8_t new_color(const struct supervised_size *size, struct bucket_value
         color++;
     }
     v->enb[color] = 0;
-    v->elig[color] = SUPERVISED_HELPER;
+    if (!bucket_is(size, BUCKET_STALE)) {
+        v->elig[color] = SUPERVISED_HELPER;
+    }
     return color;
 }
 
 /* Which of the buckets that are fully enabled are empty: bit j for the j-th of them. */
-static unsigned empty_ones(const struct bucket_value *v, const struct bucket_supervisor *s)
+static unsigned empty_ones(const struct supervised_size *size, const struct bucket_value *v,
+                           const struct bucket_supervisor *s)
 {
     unsigned mask = 0;
     unsigned j = 0;
     for (unsigned i = 0; i < s->length; i++) {
         if (s->count[i] == 0) {
-            mask |= (unsigned)(v->enb[s->queue[i]] == 0) << j++;
+            bool empty = v->enb[s->queue[i]] == 0 || bucket_is(size, BUCKET_ELIMINATES);
+            mask |= (unsigned)empty << j++;
         }
     }
     return mask;
@@ -123,27 +128,33 @@ static void eliminate(struct bucket_supervisor *s, unsigned mask)
 /* All of main fits the gate. */
 static bool main_is_small(const struct supervised_size *size, const struct bucket_supervisor *s)
 {
-    return s->maincount <= bucket_limit(size);
+    if (bucket_is(size, BUCKET_AS_PRINTED) || bucket_is(size, BUCKET_STRICT)) {
+        return s->maincount < bucket_limit(size);
+    }
+    return s->maincount <= bucket_limit(size) || bucket_is(size, BUCKET_WHOLE);
 }
 
 /* The first bucket of the queue that is not fully enabled; `length` if all are. */
-static unsigned first_to_enable(const struct bucket_supervisor *s)
+static unsigned first_to_enable(const struct supervised_size *size,
+                                const struct bucket_supervisor *s)
 {
-    unsigned i = 0;
-    while (i < s->length && s->count[i] == 0) {
-        i++;
+    unsigned found = s->length;
+    for (unsigned i = s->length; i-- > 0;) {
+        bool last = bucket_is(size, BUCKET_LAST_FIRST) && found < s->length;
+        found = s->count[i] != 0 && !last ? i : found;
     }
-    return i;
+    return found;
 }
 
 static bool may_enable(const struct supervised_size *size, const struct bucket_value *v,
                        const struct bucket_supervisor *s)
 {
     unsigned taken = v->cscount;
-    for (unsigned i = 0; i < s->length; i++) {
+    for (unsigned i = 0; i < s->length && !bucket_is(size, BUCKET_FORGETS); i++) {
         taken += v->enb[s->queue[i]];
     }
-    return taken < size->k && first_to_enable(s) < s->length;
+    return taken < size->k + bucket_is(size, BUCKET_ONE_MORE) &&
+           first_to_enable(size, s) < s->length;
 }
 
 /* What the supervisor's step does to the value, and which way it goes on. */
@@ -154,9 +165,9 @@ static unsigned transition(const struct supervised_size *size, void *value, cons
     uint8_t color;
     switch ((enum bucket_place)s->place) {
     case BUCKET_ELIMINATE:
-        return empty_ones(v, s);
+        return empty_ones(size, v, s);
     case BUCKET_FILL_MAIN:
-        if (v->bufcount != s->maincount) {
+        if (v->bufcount != s->maincount && !bucket_is(size, BUCKET_UNCOUNTED)) {
             return 0;
         }
         v->main = v->buf;
@@ -176,15 +187,16 @@ static unsigned transition(const struct supervised_size *size, void *value, cons
     case BUCKET_QUEUE_GATE:
         color = v->gate;
         v->enb[color] = 0;
-        v->elig[color] = SUPERVISED_QUITTER;
+        v->elig[color] =
+            bucket_is(size, BUCKET_NO_QUITTERS) ? SUPERVISED_HELPER : SUPERVISED_QUITTER;
         v->gate = new_color(size, v, s); /* `gate` itself still counts as taken */
         return color;
     case BUCKET_ENABLE:
         if (!may_enable(size, v, s)) {
             return 0;
         }
-        color = s->queue[first_to_enable(s)];
-        v->elig[color] = SUPERVISED_DRONE;
+        color = s->queue[first_to_enable(size, s)];
+        v->elig[color] = bucket_is(size, BUCKET_NO_DRONES) ? SUPERVISED_QUITTER : SUPERVISED_DRONE;
         v->enb[color]++;
         return 1;
     case BUCKET_PLACES:
@@ -197,13 +209,14 @@ static unsigned transition(const struct supervised_size *size, void *value, cons
 static uint8_t place_after(const struct supervised_size *size, const struct bucket_supervisor *s,
                            enum bucket_place place)
 {
-    if (place < BUCKET_FILL_MAIN && s->maincount == 0) {
+    unsigned most = size->k + bucket_is(size, BUCKET_LONGER);
+    if (place < BUCKET_FILL_MAIN && (s->maincount == 0 || bucket_is(size, BUCKET_MAIN_TAKEN))) {
         return BUCKET_FILL_MAIN;
     }
-    if (place < BUCKET_FILL_GATE && s->gatecount == 0) {
+    if (place < BUCKET_FILL_GATE && (s->gatecount == 0 || bucket_is(size, BUCKET_GATE_TAKEN))) {
         return BUCKET_FILL_GATE;
     }
-    if (place < BUCKET_QUEUE_GATE && s->length < size->k) {
+    if (place < BUCKET_QUEUE_GATE && s->length < most) {
         return BUCKET_QUEUE_GATE;
     }
     return place < BUCKET_ENABLE ? BUCKET_ENABLE : BUCKET_ELIMINATE;
@@ -248,8 +261,8 @@ static void follow(const struct supervised_size *size, void *supervisor, unsigne
         s->gatecount = 0;
         break;
     case BUCKET_ENABLE:
-        if (way == 1) {
-            s->count[first_to_enable(s)]--;
+        if (way == 1 && !bucket_is(size, BUCKET_ENABLES_TWICE)) {
+            s->count[first_to_enable(size, s)]--;
         }
         break;
     case BUCKET_PLACES:
@@ -257,6 +270,9 @@ static void follow(const struct supervised_size *size, void *supervisor, unsigne
     }
     if (!again) {
         s->place = place_after(size, s, place);
+        if (s->place == BUCKET_FILL_MAIN) {
+            s->maincount = 0; /* where it was anything else a guard has been dropped */
+        }
     }
 }
 
@@ -276,7 +292,7 @@ static unsigned transitions(const struct supervised_size *size, const void *supe
     case BUCKET_AWAIT_MOVE:
         return 2;
     case BUCKET_ENABLE:
-        return first_to_enable(s) < s->length ? 2 : 1;
+        return first_to_enable(size, s) < s->length ? 2 : 1;
     case BUCKET_FILL_GATE:
     case BUCKET_PLACES:
         break;
@@ -299,10 +315,14 @@ static unsigned active(const struct supervised_size *size, const void *value,
 {
     const struct bucket_value *v = value;
     const struct bucket_supervisor *s = supervisor;
-    (void)size;
-    /* who is counted into main while it is filled still is in buf */
-    unsigned all = v->bufcount + s->gatecount;
-    all += s->place == BUCKET_FILL_MAIN ? 0U : s->maincount;
+    bool filling = s->place == BUCKET_FILL_MAIN && !bucket_is(size, BUCKET_ACTIVE);
+    unsigned all = v->bufcount + s->maincount;
+    if (filling) {
+        /* Who is counted into main still is in buf, so bufcount it is. But (R7) asks about values
+           that do not go with this state, too, and maincount must not be large there. */
+        all = v->bufcount > s->maincount ? v->bufcount : s->maincount;
+    }
+    all += s->gatecount;
     for (unsigned i = 0; i < s->length; i++) {
         all += s->count[i] + v->enb[s->queue[i]];
     }
@@ -349,4 +369,6 @@ const struct step_machine papers_bucket = {
     .region = supervised_region,
     .wrong = supervised_wrong,
     .print_all = supervised_print_all,
+    .bound = bucket_bound,
+    .space = &bucket_space,
 };

@@ -57,7 +57,39 @@ struct bucket_supervisor {
     uint8_t unused[2];
 };
 
+/* size.variant: what is done otherwise. */
+enum bucket_variant {
+    BUCKET_AS_CORRECTED,
+    BUCKET_AS_PRINTED,    /* `maincount < r-1`, buckets of r-1, and c1 to match */
+    BUCKET_STRICT,        /* `maincount <` with the corrected limit */
+    BUCKET_LIMIT,         /* buckets of r-1 also where r = 1, and c1 to match */
+    BUCKET_ACTIVE,        /* active() counts maincount while main is filled, too */
+    BUCKET_ONE_MORE,      /* one is enabled beyond the seats */
+    BUCKET_FORGETS,       /* who is enabled but not yet in C is not counted */
+    BUCKET_ELIMINATES,    /* a bucket is deleted when all are enabled, not when it is empty */
+    BUCKET_ANY_MOVES,     /* whoever tries may move to the gate */
+    BUCKET_MOVE_STAYS,    /* who moves does not say so */
+    BUCKET_NO_DRONES,     /* elig stays Q when a bucket is enabled */
+    BUCKET_NO_QUITTERS,   /* elig stays H when a bucket is queued */
+    BUCKET_STALE,         /* a new colour keeps its old elig */
+    BUCKET_LONGER,        /* one bucket more on the queue */
+    BUCKET_UNCOUNTED,     /* main is filled without counting */
+    BUCKET_LAST_FIRST,    /* the last bucket of the queue is enabled first */
+    BUCKET_STAYS_INSIDE,  /* who leaves C does not say so */
+    BUCKET_WHOLE,         /* all of main moves to the gate, however many */
+    BUCKET_MAIN_TAKEN,    /* main is filled though it is not empty */
+    BUCKET_GATE_TAKEN,    /* the gate is filled though it is not empty */
+    BUCKET_ENABLES_TWICE, /* who is enabled still counts as to be enabled */
+    BUCKET_VARIANTS
+};
+
+static inline bool bucket_is(const struct supervised_size *size, enum bucket_variant variant)
+{
+    return size->variant == (unsigned)variant;
+}
+
 extern const struct supervised papers_bucket_system;
+extern const struct step_machine papers_bucket_mutants[BUCKET_VARIANTS - 1];
 
 /* The most processes in gate and in each bucket of the queue. */
 unsigned bucket_limit(const struct supervised_size *size);
@@ -71,5 +103,9 @@ unsigned bucket_most_bits(const struct supervised_size *size);
 const char *bucket_wrong(const struct supervised_size *size, const void *value, const void *workers,
                          const void *supervisor);
 int bucket_print(const struct supervised_size *size, const void *value, char *out, size_t bytes);
+
+/* What a machine of bucket says of its shared space. */
+double bucket_bound(const struct step_system *system);
+extern const struct step_space bucket_space;
 
 #endif

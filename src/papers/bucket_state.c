@@ -1,4 +1,4 @@
-/* The bucket algorithm's states: as bits, in words, and what always holds. See bucket.h. */
+/* The bucket algorithm's states: as bits, in words, what always holds, how many. See bucket.h. */
 #include "papers/bucket.h"
 
 #include <stdio.h>
@@ -175,3 +175,35 @@ int bucket_print(const struct supervised_size *size, const void *value, char *ou
     return snprintf(out, bytes, "buf=%u:%u main=%u gate=%u move=%u elig=%s enb=%s C=%u", v->buf,
                     v->bufcount, v->main, v->gate, v->move, elig, enb, v->cscount);
 }
+
+/* All combinations of what the shared variables may be: N+1 times a number of k and r. */
+double bucket_bound(const struct step_system *system)
+{
+    struct supervised_size size = supervised_size_of(system);
+    double colors = size.k + 3;
+    double enabled = 1 + (bucket_limit(&size) < size.k ? bucket_limit(&size) : size.k);
+    double values = (size.n + 1.0) * 2 * (size.k + 1) * colors * (colors - 1) * (colors - 2);
+    for (unsigned c = 0; c < size.k + 3; c++) {
+        values *= 3 * enabled; /* elig and enb */
+    }
+    return values;
+}
+
+static unsigned bits(const struct step_system *system, unsigned word)
+{
+    struct supervised_size size = supervised_size_of(system);
+    unsigned most = bucket_limit(&size) < size.k ? bucket_limit(&size) : size.k;
+    unsigned first =
+        word % 2 == 1 ? 0 : 8; /* elig has words 1 and 2, enb 3 and 4: a colour a byte */
+    unsigned colors = size.k + 3 < first ? 0 : size.k + 3 - first;
+    if (word == 0) {
+        return 3 * width_of(size.k + 2) + 1 + width_of(size.n) + width_of(size.k);
+    }
+    return (colors < 8 ? colors : 8) * (word < 3 ? 2 : width_of(most));
+}
+
+const struct step_space bucket_space = {
+    .bits = bits,
+    .says = "O(N) for each k and r: N+1 times what the other variables may be (1979, Lemma 4.4)",
+    .note = "The formula counts values; here each variable has whole bits.",
+};

@@ -3,6 +3,7 @@
  * tests/mutants_test.c says at which size and by which property each is found out.
  */
 #include "papers/basic_ticket.h"
+#include "papers/bucket.h"
 #include "papers/colored_machine.h"
 #include "papers/colored_printed.h"
 #include "papers/fife.h"
@@ -190,5 +191,25 @@ const struct step_machine *const papers_mutants[] = {
     &papers_sq2_mutants[11],
     &papers_sq2_mutants[12],
     &papers_sq2_mutants[13],
+    &papers_bucket_mutants[0],
+    &papers_bucket_mutants[1],
+    &papers_bucket_mutants[2],
+    &papers_bucket_mutants[3],
+    &papers_bucket_mutants[4],
+    &papers_bucket_mutants[5],
+    &papers_bucket_mutants[6],
+    &papers_bucket_mutants[7],
+    &papers_bucket_mutants[8],
+    &papers_bucket_mutants[9],
+    &papers_bucket_mutants[10],
+    &papers_bucket_mutants[11],
+    &papers_bucket_mutants[12],
+    &papers_bucket_mutants[13],
+    &papers_bucket_mutants[14],
+    &papers_bucket_mutants[15],
+    &papers_bucket_mutants[16],
+    &papers_bucket_mutants[17],
+    &papers_bucket_mutants[18],
+    &papers_bucket_mutants[19],
     NULL,
 };

@@ -21,6 +21,7 @@ const struct step_machine *const papers_all[] = {
     &papers_peek_queue,
     &papers_dqb,
     &papers_sq2,
+    &papers_bucket,
     NULL,
 };
 
