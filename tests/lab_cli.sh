@@ -72,6 +72,12 @@ status 64 "$lab" check pool -n 2 -k 1 --tag-bits 1
 status 0 "$lab" check colored -n 2 -k 1 --json
 json '.properties | has("invariant") | not' # the papers' machines state none
 json '.properties | has("first-in") | not'  # and it tells no doorway
+json '.properties.prompt == {"verdict":"holds","vacuous":true,"most":0,"entries":1}'
+status 0 "$lab" check dqb -n 3 -k 1 --json
+json '[.properties["overtakings","prompt"] | .most, .entries] == [1,3,0,2]'
+status 0 "$lab" check gtex -n 4 -k 1 --property prompt --trace "$dir/gtex.trace" --json
+json '.properties.prompt | .most == "unbounded" and .entries == "unbounded" and .trace == [4,3,3]'
+status 0 "$lab" replay "$dir/gtex.trace"
 status 0 "$lab" check fife -n 2 -k 2 --json
 json '[.properties["first-in","first-enabled"].verdict] == ["holds","holds"]'
 json '.claims | contains(["first-in","first-enabled"])'

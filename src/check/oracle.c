@@ -203,6 +203,21 @@ static void learn_rooms(struct oracle *o, const struct check_graph *graph)
     }
 }
 
+/* P_i rests where its steps alone lead back to, sooner or later. */
+static void learn_rests(struct oracle *o, unsigned i)
+{
+    for (uint32_t s = 0; s < o->states; s++) {
+        uint32_t at = s;
+        bool back = false;
+        for (uint32_t steps = 0; steps < o->states && oracle_has(o->at[at].in[STEP_TRYING], i);
+             steps++) {
+            at = o->at[at].next[i];
+            back = back || at == s;
+        }
+        o->at[s].rests |= (unsigned)back << i;
+    }
+}
+
 bool oracle_learn(struct oracle *o, const struct check_graph *graph)
 {
     memset(o, 0, sizeof *o);
@@ -224,6 +239,7 @@ bool oracle_learn(struct oracle *o, const struct check_graph *graph)
         learn_z_enabled(o, i, STEP_CRITICAL);
         learn_z_enabled(o, i, STEP_REMAINDER);
         learn_1979(o, i);
+        learn_rests(o, i);
     }
     learn_allocation(o, STEP_TRYING, STEP_CRITICAL);
     learn_allocation(o, STEP_EXIT, STEP_REMAINDER);

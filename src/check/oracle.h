@@ -4,7 +4,8 @@
  * subsets of processes, fixed points by plain repetition). It takes the states, steps and regions
  * from check_explore and shares nothing else with the deciders.
  *
- * oracle.c knows who is enabled, waiting and allocated; oracle_decide.c the properties;
+ * oracle.c knows who is enabled, waiting and allocated; oracle_decide.c the properties, but
+ * oracle_bounds.c overtakings;
  * oracle_trace.c whether a reported trace shows what it should; oracle_systems.c makes systems to
  * ask about.
  */
@@ -29,6 +30,7 @@ struct oracle_state {
     size_t distance; /* steps from the start */
     bool wrong;      /* in the machine's own eyes */
     unsigned rooms;  /* who is in its waiting room */
+    unsigned rests;  /* whose steps alone lead back here, through T only */
 };
 
 struct oracle {
@@ -43,7 +45,8 @@ struct oracle {
     bool holds[STEP_PROPERTIES];
     size_t shortest[STEP_PROPERTIES]; /* trace of a finite violation but C6 */
     int64_t robust;                   /* of C2, as check_result has it */
-    int64_t bounds[STEP_PROPERTIES];  /* of C4' and overtakings */
+    int64_t bounds[STEP_PROPERTIES];  /* of C4', overtakings and prompt */
+    int64_t entries[STEP_PROPERTIES]; /* of others while one tries; of overtakings and prompt */
 };
 
 /* Some of the steps, and who reaches whom by one or more of them. */
@@ -68,6 +71,9 @@ void oracle_system_print(void);
 int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const char *const *next);
 
 /* From here on: between the oracle's own files. */
+
+/* The bounds and entries of overtakings and prompt, in oracle_bounds.c. */
+void oracle_decide_overtakings(struct oracle *oracle);
 
 /* Fill in the states of the graph and all facts about them. */
 bool oracle_learn(struct oracle *oracle, const struct check_graph *graph);

@@ -304,61 +304,6 @@ static void decide_c6(struct oracle *o)
     }
 }
 
-/* How many overtakings of i are known to follow from each state with each set of the fresh. */
-struct counts {
-    int64_t most[ORACLE_STATES][ORACLE_SETS];
-};
-
-/* Look one step further from a state in which i T-waits; true if a count rises. */
-static bool count_further(const struct oracle *o, unsigned i, uint32_t s, unsigned fresh,
-                          struct counts *counts)
-{
-    const struct oracle_state *q = &o->at[s];
-    int64_t before = counts->most[s][fresh];
-    for (unsigned p = 0; p < o->n; p++) {
-        const struct oracle_state *then = &o->at[q->next[p]];
-        unsigned passing = fresh & then->c_enabled & ~then->in[STEP_REMAINDER] & ~(1U << i);
-        unsigned still_fresh = (fresh & ~passing) | then->in[STEP_REMAINDER];
-        int64_t count = oracle_size(passing) + counts->most[q->next[p]][still_fresh];
-        if (oracle_has(then->t_waiting, i) && count > counts->most[s][fresh]) {
-            counts->most[s][fresh] = count;
-        }
-    }
-    return counts->most[s][fresh] > before;
-}
-
-/* Ever longer runs, until longer ones count no more, or more than one without a loop can. */
-static int64_t most_overtakings(const struct oracle *o, unsigned i)
-{
-    static struct counts counts;
-    int64_t limit = (int64_t)o->states * o->n;
-    int64_t best = 0;
-    bool changed = true;
-    memset(&counts, 0, sizeof counts);
-    while (changed && best <= limit) {
-        changed = false;
-        for (uint32_t s = 0; s < o->states; s++) {
-            for (unsigned fresh = 0; fresh < 1U << o->n && oracle_has(o->at[s].t_waiting, i);
-                 fresh++) {
-                changed = count_further(o, i, s, fresh, &counts) || changed;
-            }
-            int64_t here = counts.most[s][o->at[s].in[STEP_REMAINDER]];
-            best = here > best ? here : best;
-        }
-    }
-    return best <= limit ? best : CHECK_UNBOUNDED;
-}
-
-static void decide_overtakings(struct oracle *o)
-{
-    int64_t *bound = &o->bounds[STEP_OVERTAKINGS];
-    for (unsigned i = 0; i < o->n && *bound != CHECK_UNBOUNDED; i++) {
-        int64_t count = most_overtakings(o, i);
-        *bound = count == CHECK_UNBOUNDED || count > *bound ? count : *bound;
-    }
-    o->holds[STEP_OVERTAKINGS] = *bound != CHECK_UNBOUNDED;
-}
-
 bool oracle_decide(struct oracle *o, const struct check_graph *graph)
 {
     if (!oracle_learn(o, graph)) {
@@ -380,6 +325,6 @@ bool oracle_decide(struct oracle *o, const struct check_graph *graph)
     decide_c2(o);
     decide_waiting(o);
     decide_c6(o);
-    decide_overtakings(o);
+    oracle_decide_overtakings(o);
     return true;
 }

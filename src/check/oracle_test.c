@@ -17,6 +17,7 @@ static unsigned seen_holds[STEP_PROPERTIES];
 static unsigned seen_violated[STEP_PROPERTIES];
 static unsigned seen_bounds[STEP_PROPERTIES];   /* bounds other than 0 and none */
 static unsigned supervised[STEP_PROPERTIES][2]; /* of systems with a supervisor: violated, holds */
+static unsigned seen_entries;                   /* numbers of entries other than 0 and none */
 static unsigned asked;                          /* systems that were small enough */
 static enum check_verdict verdicts[STEP_PROPERTIES]; /* of the system asked about last */
 
@@ -24,7 +25,8 @@ static enum check_verdict verdicts[STEP_PROPERTIES]; /* of the system asked abou
 static const char *compare(const struct oracle *oracle, enum step_property property,
                            const struct check_result *result)
 {
-    bool bounded = property == STEP_C4 || property == STEP_OVERTAKINGS;
+    bool enters = property == STEP_OVERTAKINGS || property == STEP_PROMPT;
+    bool bounded = property == STEP_C4 || enters;
     bool of_doorway = property == STEP_FIRST_IN || property == STEP_FIRST_ENABLED;
     if ((property == STEP_INVARIANT && !oracle->states_invariant) ||
         (of_doorway && !oracle->tells_rooms)) {
@@ -40,6 +42,9 @@ static const char *compare(const struct oracle *oracle, enum step_property prope
     if (bounded != result->has_bound || (bounded && result->bound != oracle->bounds[property])) {
         return "the bound is wrong";
     }
+    if (enters && result->entries != oracle->entries[property]) {
+        return "the number of entries is wrong";
+    }
     if (property == STEP_C2 && result->robust != oracle->robust) {
         return "the robustness is wrong";
     }
@@ -51,6 +56,7 @@ static const char *compare(const struct oracle *oracle, enum step_property prope
     }
     seen_holds[property] += result->tested > 0;
     seen_bounds[property] += bounded && result->bound > 0;
+    seen_entries += enters && result->entries > 0;
     return NULL;
 }
 
@@ -131,6 +137,8 @@ static void both_verdicts_were_put_to_the_test(void)
     EXPECT(systems < 2000 || (supervised[STEP_DEADLOCK][1] >= 10 && supervised[STEP_C2][1] >= 10));
     EXPECT(systems < 2000 || seen_bounds[STEP_C4] >= 20);
     EXPECT(systems < 2000 || seen_bounds[STEP_OVERTAKINGS] >= 20);
+    EXPECT(systems < 2000 || seen_bounds[STEP_PROMPT] >= 20);
+    EXPECT(systems < 2000 || seen_entries >= 100);
 }
 
 static void they_agree_about_the_published_algorithms_and_their_mutants(void)

@@ -176,10 +176,25 @@ static bool shows_unbounded_waiting(const struct replay *r)
     return waiting != 0 && entered;
 }
 
-/* Somebody T-waits all round the loop, in which another leaves R and is C-enabled out of it. */
-static bool shows_unbounded_overtaking(const struct replay *r)
+/* Who has been prompt from its last step out of R on, to the end of the loop? */
+static unsigned prompt_ones(const struct replay *r)
 {
-    unsigned waiting = state_at(r, r->end)->t_waiting;
+    const struct check_schedule *trace = &r->result->trace;
+    const struct check_schedule *loop = &r->result->loop;
+    unsigned prompt = (1U << r->oracle->n) - 1;
+    unsigned rested = 0; /* those who are back in R, seen from the end */
+    for (size_t at = r->loop_end; at-- > 0;) {
+        unsigned process = at >= r->end ? loop->steps[at - r->end] : trace->steps[at];
+        rested |= state_at(r, at)->in[STEP_REMAINDER];
+        prompt &= state_at(r, at)->rests | 1U << process | rested;
+    }
+    return prompt;
+}
+
+/* Somebody T-waits all round the loop, in which another leaves R and is C-enabled out of it. */
+static bool shows_unbounded_overtaking(const struct replay *r, unsigned of_whom)
+{
+    unsigned waiting = state_at(r, r->end)->t_waiting & of_whom;
     unsigned leaving = 0;
     unsigned passing = 0;
     for (size_t at = r->end; at < r->loop_end; at++) {
@@ -219,7 +234,9 @@ static bool shows(const struct replay *r, enum step_property property)
     case STEP_STARVATION:
         return shows_lockout(r, false, 1);
     case STEP_OVERTAKINGS:
-        return shows_unbounded_overtaking(r);
+        return shows_unbounded_overtaking(r, ~0U);
+    case STEP_PROMPT:
+        return shows_unbounded_overtaking(r, prompt_ones(r));
     case STEP_FIRST_IN:
         return shows_late_first(r, false);
     case STEP_FIRST_ENABLED:
@@ -248,7 +265,8 @@ const char *oracle_trace_fault(const struct oracle *oracle, enum step_property p
     if (r.way[r.loop_end] != r.way[r.end]) {
         return "the loop does not end where it begins";
     }
-    bool unbounded = property == STEP_C4 || property == STEP_OVERTAKINGS; /* but finite each time */
+    bool unbounded = property == STEP_C4 || property == STEP_OVERTAKINGS ||
+                     property == STEP_PROMPT; /* but finite each time */
     if (!finite && !unbounded && (oracle->supervisor & ~r.steppers) != 0) {
         return "the supervisor has stopped";
     }

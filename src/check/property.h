@@ -5,6 +5,7 @@
 #define USHER_CHECK_PROPERTY_H
 
 #include "check/enabled.h"
+#include "check/prompt.h"
 #include "check/search.h"
 
 enum check_verdict { CHECK_NOT_CHECKED, CHECK_HOLDS, CHECK_VIOLATED };
@@ -18,7 +19,9 @@ struct check_result {
     struct check_schedule loop;  /* then this for ever, where the violation is an infinite run */
     unsigned stopped;            /* processes that must stop after `trace` for it, as a mask */
     bool has_bound;
-    int64_t bound;  /* C4': cycles of one other; overtakings: by all others; or CHECK_UNBOUNDED */
+    int64_t bound;   /* C4': cycles of one other; overtakings, prompt: by all others; or
+                        CHECK_UNBOUNDED */
+    int64_t entries; /* overtakings, prompt: of all others while one tries, or CHECK_UNBOUNDED */
     int64_t robust; /* C2: holds for robustness up to this one, or CHECK_UNBOUNDED: for every one */
     const char *why; /* for CHECK_NOT_CHECKED; for a violated invariant: what is wrong */
 };
@@ -47,6 +50,9 @@ int check_decide_waiting(struct check_graph *graph, const struct check_enabled *
                          struct check_report *report);
 int check_decide_overtakings(struct check_graph *graph, const struct check_enabled *enabled,
                              struct check_report *report);
+/* The most entries of others while `process` is in T, in all runs (NULL) or those of `prompt`. */
+int check_count_entries(const struct check_graph *graph, const struct check_prompt *prompt,
+                        unsigned process, int64_t *entries);
 int check_decide_first_in(struct check_graph *graph, const struct check_enabled *enabled,
                           struct check_report *report);
 

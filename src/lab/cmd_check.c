@@ -32,6 +32,17 @@ static json_t *document(const struct step_system *system, const struct check_gra
                      "properties", properties);
 }
 
+/* How often others enter while one tries, where that is counted. */
+static void show_entries(const struct check_result *result, enum step_property property)
+{
+    bool counted = result->has_bound && (property == STEP_OVERTAKINGS || property == STEP_PROMPT);
+    if (counted && result->entries != CHECK_UNBOUNDED) {
+        (void)printf(", entries of others at most %lld", (long long)result->entries);
+    } else if (counted && result->bound != CHECK_UNBOUNDED) {
+        (void)printf(", entries of others without bound");
+    }
+}
+
 /* The last column: what there is to say about a verdict. */
 static void show_details(const struct step_system *system, const struct check_result *result,
                          enum step_property property)
@@ -45,6 +56,7 @@ static void show_details(const struct step_system *system, const struct check_re
     if (result->has_bound && result->bound != CHECK_UNBOUNDED) {
         (void)printf("  at most %lld", (long long)result->bound);
     }
+    show_entries(result, property);
     if (property == STEP_C2 && result->verdict != CHECK_NOT_CHECKED) {
         if (result->robust == CHECK_UNBOUNDED) {
             (void)printf("  for every r");

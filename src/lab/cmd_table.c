@@ -22,19 +22,11 @@ static const struct {
     enum step_property property;
     const char *head;
 } columns[] = {
-    {STEP_EXCLUSION, "excl"},
-    {STEP_DEADLOCK, "dead"},
-    {STEP_FIFO, "fifo"},
-    {STEP_C2, "C2"},
-    {STEP_C4, "C4'"},
-    {STEP_C5, "C5'"},
-    {STEP_C6, "C6"},
-    {STEP_PROGRESS, "prog"},
-    {STEP_LOCKOUT, "lock"},
-    {STEP_STARVATION, "strv"},
-    {STEP_OVERTAKINGS, "over"},
-    {STEP_FIRST_IN, NULL},
-    {STEP_FIRST_ENABLED, NULL},
+    {STEP_EXCLUSION, "excl"},  {STEP_DEADLOCK, "dead"},    {STEP_FIFO, "fifo"},
+    {STEP_C2, "C2"},           {STEP_C4, "C4'"},           {STEP_C5, "C5'"},
+    {STEP_C6, "C6"},           {STEP_PROGRESS, "prog"},    {STEP_LOCKOUT, "lock"},
+    {STEP_STARVATION, "strv"}, {STEP_OVERTAKINGS, "over"}, {STEP_PROMPT, "prmt"},
+    {STEP_FIRST_IN, NULL},     {STEP_FIRST_ENABLED, NULL},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -218,7 +210,7 @@ static void show_foot(const struct row *rows, unsigned count, int width)
 {
     (void)printf("\n  yes   promised, and so at every size    also  not promised, but so\n"
                  "  NO    promised, and not so              no    not promised, and not so\n"
-                 "  fifo, C4', C5' and over are put to the test from n = k+2 on.\n\n");
+                 "  fifo, C4', C5', over and prmt are put to the test from n = k+2 on.\n\n");
     for (unsigned r = 0; r < count; r++) {
         show_rest(&rows[r], width);
     }

@@ -97,6 +97,12 @@ json_t *lab_result_json(const struct step_system *system, const struct check_res
                                   result->bound == CHECK_UNBOUNDED ? json_string("unbounded")
                                                                    : json_integer(result->bound));
     }
+    if (result->has_bound && (property == STEP_OVERTAKINGS || property == STEP_PROMPT)) {
+        (void)json_object_set_new(object, "entries",
+                                  result->entries == CHECK_UNBOUNDED
+                                      ? json_string("unbounded")
+                                      : json_integer(result->entries));
+    }
     if (property == STEP_C2) {
         (void)json_object_set_new(object, "robust",
                                   result->robust == CHECK_UNBOUNDED ? json_string("unbounded")

@@ -9,6 +9,7 @@
  *                                         ever (the head of the line stops)
  *     (r,k)-deadlock-free, C2  r = 1      holds for r = 1, violated for r = 2 when 2 <= n
  *     FIFO enabling            yes        holds, 0 overtakings
+ *     prompt                   no         holds, at most 0; others enter n-1 times
  *     lockout avoidance        no         violated for 2 <= k, n: one stopped process suffices
  *     starvation               no         holds: nobody waits for ever if nobody stops
  *     k-queuelike (1979: C6)   no         violated for 2 <= n

@@ -7,6 +7,7 @@
  *     avoidance of k-deadlock  (1989)     holds
  *     (r,k)-deadlock-free, C2  any r      holds
  *     FIFO enabling, C5'       yes        holds, 0 overtakings
+ *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
  *     k-queuelike, C6          yes        holds
  *     equivalent to a queue    (1989)     to queue-two-step, not to queue
  *     shared values            binom(2k-1,k) (k+1)^2 N^2 as printed

@@ -5,6 +5,7 @@
  *     property                 promised   decided for all n <= 5, k <= 3, k < n
  *     at most k in C           k != n-k   holds, also for k = n-k
  *     FIFO enabling            k != n-k   holds, also for k = n-k
+ *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
  *     equivalent to queue      k != n-k   holds, also for k = n-k
  *     one smaller still        no         violated (mutant-m-too-small)
  *

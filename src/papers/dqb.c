@@ -15,10 +15,9 @@
  *     (r,1)-deadlock-free, C2   no         r = 1: holds for n <= 4; r = 2: violated for n >= 2
  *     avoidance of 1-deadlock   no         violated for n >= 2: one with the order stops
  *     FIFO enabling             no         violated for n >= 2
- *     entries while one tries   no         the others enter at most n(n-1)/2 times, all together;
- *                                          1, 2, 5, 9 times for n = 2, 3, 4, 5 if the one looks
- *                                          again at once
- *     overtakings               no         at most 1, 1, 3, 6 for n = 2, 3, 4, 5
+ *     overtakings               no         at most 1, 1, 3, 6 for n = 2, 3, 4, 5; while one tries
+ *                                          the others enter at most n(n-1)/2 times, all together
+ *     prompt                    no         at most 0, 0, 2, 5; others enter at most 1, 2, 5, 9 times
  *
  * As printed: no line had to be changed.
  */

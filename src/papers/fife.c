@@ -29,6 +29,7 @@
  *     FIFO enabling            no         violated for k < n: there T begins with the doorway
  *     overtakings              no         k = 1: at most n-1; 1 < k < n: without bound, in the
  *                                         doorway
+ *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
  *     shared values            unbounded (64 bits when it runs)
  */
 #include "papers/fife.h"

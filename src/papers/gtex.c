@@ -14,8 +14,7 @@
  *     avoidance of k-deadlock  no         violated
  *     FIFO enabling            no         violated
  *     overtakings              no         n = 2: at most 1; n >= 3: no bound
- *     the same of one who      no         n = 3, k = 1: as EXCL; n = 4, k = 1: no bound
- *       looks again at once
+ *     prompt                   no         n < 2k+2: as EXCL; n = 4 and 5, k = 1: no bound
  *     turn begins as it likes  yes        n = 3 and 4, k = 1: holds
  *     steps to enter if only   -          the sum over its competitions of the size of the group
  *       k processes ever come             and 2: n <= 4; n = 5, k = 1

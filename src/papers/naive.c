@@ -11,8 +11,7 @@
  *     avoidance of k-deadlock  no         violated
  *     FIFO enabling            no         violated
  *     overtakings              no         n = 2: at most 1; n >= 3: no bound
- *     the same of one who      no         n <= 4: none by latecomers, n-1 entries in all
- *       looks again at once
+ *     prompt                   no         holds, at most 0; others enter n-1 times
  *     turn begins as it likes  yes        n <= 3: holds
  *     steps to enter alone     -          (n-k)(n+2), n <= 4
  *     shared values            n^(n-k) (n-k+1)^n

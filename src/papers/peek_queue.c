@@ -8,6 +8,7 @@
  *     no starvation             yes        holds
  *     avoidance of 1-deadlock   (1989)     holds
  *     FIFO enabling             (1989)     holds, 0 overtakings
+ *     prompt                    no         holds, at most 0; others enter n-1 times
  *     k-queuelike (1979: C6)    (1979)     holds for n >= 2
  *     equivalent to a queue     (1989)     to queue-two-step at k = 1
  *     shared values             n!(1/0! + .. + 1/n!), reached

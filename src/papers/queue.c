@@ -7,6 +7,7 @@
  *     at most k in C           yes        holds
  *     avoidance of k-deadlock  yes        holds
  *     FIFO enabling            yes        holds, 0 overtakings
+ *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     k-queuelike (1979: C6)   yes, k<n   holds
  *     shared values            n!(1/0! + .. + 1/n!)  reached

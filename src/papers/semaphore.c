@@ -7,6 +7,7 @@
  *     FIFO enabling            no         violated for k < n; shortest trace at n=2, k=1: 1 2 1 1
  *     lockout avoidance        no         violated for k < n
  *     overtakings              no bound   unbounded for k < n
+ *     prompt                   no         holds: a prompt one is in before anybody else
  *     shared values            k+1        reached
  */
 #include "papers/papers.h"

@@ -15,9 +15,8 @@
  *     (r,1)-deadlock-free, C2   r = 1      holds for r = 1; violated for r = 2
  *     avoidance of 1-deadlock   no         violated: one in E stops before it has made an offer
  *     FIFO enabling             no         violated
- *     overtakings               no         at most 1
- *     entries while one tries   no         the other enters at most once; not at all if the one
- *                                          looks again at once
+ *     overtakings               no         at most 1; the other enters at most once
+ *     prompt                    no         at most 0; the other does not enter at all
  *     shared values             unbounded  ids; an offer that is taken is the newest: `invariant`
  *
  * `sq2` differs from the print in one place: line 13 takes an offer with t.id >= idmaker. idmaker

@@ -53,6 +53,7 @@ const char *step_property_name(enum step_property property)
         [STEP_STARVATION] = "starvation",
         [STEP_INVARIANT] = "invariant",
         [STEP_OVERTAKINGS] = "overtakings",
+        [STEP_PROMPT] = "prompt",
         [STEP_FIRST_IN] = "first-in",
         [STEP_FIRST_ENABLED] = "first-enabled",
     };

@@ -46,6 +46,7 @@ enum step_property {
     STEP_LOCKOUT,       /* with at most k-1 stopped, every live process that tries enters */
     STEP_STARVATION,    /* with nobody stopped, everyone who tries enters */
     STEP_OVERTAKINGS,   /* the overtakings during one wait are bounded */
+    STEP_PROMPT,        /* the same of one that is prompt: src/check/prompt.h */
     STEP_FIRST_IN,      /* first-in, first-enabled, of who is in C (1994, Definition 2.5) */
     STEP_FIRST_ENABLED, /* the same of who is enabled (1994, Definition 5.1) */
     STEP_INVARIANT,     /* no state is wrong in the machine's own eyes: step_machine.wrong */
