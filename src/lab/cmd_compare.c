@@ -167,8 +167,8 @@ static void show_row(const struct lab_comparison *all, const struct lab_size *si
                      const struct lab_compared *row)
 {
     char text[LAB_SHORT_BYTES];
-    (void)printf("%-18s%-3s %s", row->system.machine->name, row->alone.updates ? "u" : "rw",
-                 lab_promises(row, text));
+    (void)printf("%-*s  %-3s %s", lab_name_width(all->machines), row->system.machine->name,
+                 row->alone.updates ? "u" : "rw", lab_promises(row, text));
     for (unsigned m = 0; m < LAB_MEASURES; m++) {
         enum lab_measure measure = (enum lab_measure)m;
         const struct lab_compared *best = lab_best(all, size, measure, LAB_ANY);
@@ -185,7 +185,7 @@ static void show_size(const struct lab_comparison *all, const struct lab_size *s
     const char *comma = "not at this size: ";
     (void)printf("n=%u, k=%u\n", size->n, size->k);
     for (unsigned line = 0; line < 2; line++) {
-        (void)printf("%-26s", line == 0 ? "" : "                  on keeps");
+        (void)printf("%-*s  %-8s", lab_name_width(all->machines), "", line == 0 ? "" : "on keeps");
         for (unsigned m = 0; m < LAB_MEASURES; m++) {
             (void)printf("%*s ", widths[m] - 1, lab_measures[m].head[line]);
         }
@@ -283,7 +283,7 @@ static int carry_out(const struct lab_options *options, struct lab_comparison *a
 
 static int run(const struct lab_options *options)
 {
-    const struct step_machine *machines[MOST_MACHINES];
+    const struct step_machine *machines[MOST_MACHINES + 1] = {NULL};
     struct lab_size sizes[MOST_PAIRS] = {{0}};
     struct lab_comparison all = {
         .machines = machines, .sizes = sizes, .processes = options->processes};

@@ -176,7 +176,8 @@ static bool differs(const struct lab_space *space)
 static void show_one_of_all(const struct step_system *system)
 {
     struct lab_space space = lab_space_of(system);
-    (void)printf("%-18s %5u", system->machine->name, system->shared_words);
+    (void)printf("%-*s %5u", lab_name_width(papers_all), system->machine->name,
+                 system->shared_words);
     if (!space.stated) {
         (void)printf("\n");
         return;
@@ -193,19 +194,21 @@ static void show_one_of_all(const struct step_system *system)
 /* Every algorithm at one size: no exploration, so for any n. */
 static int show_all(const struct lab_options *options)
 {
+    int width = lab_name_width(papers_all);
     struct step_system system;
     char why[STEP_WHY_BYTES];
     if (options->json) {
         return lab_print_json(all_json(options));
     }
     (void)printf("Shared memory at n=%u, k=%u, each variable rounded up to whole bits, beside the\n"
-                 "paper's own formula\n\n%-18s %5s %6s  %8s\n",
-                 options->n, options->k, "", "words", "bits", "formula");
+                 "paper's own formula\n\n%-*s %5s %6s  %8s\n",
+                 options->n, options->k, width, "", "words", "bits", "formula");
     for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
         if (step_system_init(&system, *m, options->n, options->k, options->robustness, why) == 0) {
             show_one_of_all(&system);
         } else {
-            (void)printf("%-18s     -      -         -  not this size: %s\n", (*m)->name, why);
+            (void)printf("%-*s     -      -         -  not this size: %s\n", width, (*m)->name,
+                         why);
         }
     }
     (void)printf("\n  +  the values have no bound; so many bits are kept of them here\n"
@@ -216,8 +219,8 @@ static int show_all(const struct lab_options *options)
             space = lab_space_of(&system);
         }
         if (differs(&space) && (*m)->space->note != NULL) {
-            (void)printf("%-19s", (*m)->name);
-            show_note((*m)->space->note, 19);
+            (void)printf("%-*s  ", width, (*m)->name);
+            show_note((*m)->space->note, width + 2);
         }
     }
     return LAB_OK;

@@ -199,8 +199,9 @@ char *lab_value_text(const struct lab_compared *row, enum lab_measure measure,
 char *lab_compare_how(const struct lab_comparison *all, char out[LAB_HOW_BYTES])
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    (void)snprintf(out, LAB_HOW_BYTES, "%.2g s each in %u rounds, on %s, %ld processor%s",
-                   all->seconds, all->rounds, all->processes ? "forked processes" : "threads",
-                   processors, processors == 1 ? "" : "s");
+    (void)snprintf(out, LAB_HOW_BYTES, "%.2g s each in %u round%s, on %s, %ld processor%s",
+                   all->seconds, all->rounds, all->rounds == 1 ? "" : "s",
+                   all->processes ? "forked processes" : "threads", processors,
+                   processors == 1 ? "" : "s");
     return out;
 }

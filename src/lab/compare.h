@@ -61,7 +61,7 @@ struct lab_size {
 };
 
 struct lab_comparison {
-    const struct step_machine *const *machines;
+    const struct step_machine *const *machines; /* NULL ends the list */
     unsigned machine_count;
     struct lab_size *sizes;
     unsigned size_count;

@@ -10,7 +10,7 @@
 
 enum {
     MARGIN = 20,
-    NAMES = 140, /* width of the column of names, ... */
+    NAMES = 150, /* width of the column of names, ... */
     ON = 76,     /* ... of what it runs on, ... */
     MARK = 62,   /* ... of each promise */
     COLUMN = 86, /* ... and of each measure */

@@ -67,6 +67,9 @@ __attribute__((format(printf, 2, 3))) int lab_fail(int status, const char *forma
 /* The machine of that name among the papers' and the core's, mutants included; NULL if none. */
 const struct step_machine *lab_find(const char *name);
 
+/* The longest name of a list that NULL ends. */
+int lab_name_width(const struct step_machine *const *machines);
+
 /* Set up the named machine at the size of the options; complains and returns LAB_USAGE if it
  * cannot. */
 int lab_system(const struct lab_options *options, const char *name, struct step_system *system);

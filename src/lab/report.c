@@ -161,3 +161,13 @@ int lab_decide(struct check_graph *graph, struct check_report *report)
     }
     return error;
 }
+
+int lab_name_width(const struct step_machine *const *machines)
+{
+    size_t width = 0;
+    for (; *machines != NULL; machines++) {
+        size_t length = strlen((*machines)->name);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
