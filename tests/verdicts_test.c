@@ -102,6 +102,17 @@ struct row {
         &(machine), STEP_PROMPT, never                                                             \
     }
 
+/* First-in, first-enabled (1994); who is in the doorway is trying already. */
+#define FIRST_IN(machine)                                                                          \
+    {&(machine), STEP_EXCLUSION, never}, {&(machine), STEP_C1, never},                             \
+        {&(machine), STEP_PROGRESS, never}, {&(machine), STEP_LOCKOUT, never},                     \
+        {&(machine), STEP_STARVATION, never}, {&(machine), STEP_FIRST_IN, never},                  \
+        {&(machine), STEP_FIRST_ENABLED, never}, {&(machine), STEP_DEADLOCK, if_k_below_n},        \
+        {&(machine), STEP_FIFO, if_k_below_n},                                                     \
+    {                                                                                              \
+        &(machine), STEP_OVERTAKINGS, if_n_above_k_above_one                                       \
+    }
+
 static const struct row rows[] = {
     {&papers_naive, STEP_PROMPT, never},
     {&papers_excl, STEP_PROMPT, never},
@@ -133,16 +144,9 @@ static const struct row rows[] = {
     REGISTERS(papers_naive, if_two_and_two),
     REGISTERS(papers_excl, never),
     REGISTERS(papers_gtex, never),
-    {&papers_fife, STEP_EXCLUSION, never},
-    {&papers_fife, STEP_C1, never},
-    {&papers_fife, STEP_PROGRESS, never},
-    {&papers_fife, STEP_LOCKOUT, never},
-    {&papers_fife, STEP_STARVATION, never},
-    {&papers_fife, STEP_FIRST_IN, never},
-    {&papers_fife, STEP_FIRST_ENABLED, never},
-    {&papers_fife, STEP_DEADLOCK, if_k_below_n},
-    {&papers_fife, STEP_FIFO, if_k_below_n}, /* who is in the doorway is trying already */
-    {&papers_fife, STEP_OVERTAKINGS, if_n_above_k_above_one},
+    FIRST_IN(papers_fife),
+    FIRST_IN(papers_fife_bounded),
+    FIRST_IN(papers_fife_atomic),
     QUEUELIKE(papers_peek_queue),
     SHARED_QUEUES(papers_dqb),
     SHARED_QUEUES(papers_sq2),
@@ -174,6 +178,9 @@ static bool is_left_out(const struct step_machine *machine, unsigned n, unsigned
     }
     if (machine == &papers_fife) {
         return n > 3;
+    }
+    if (machine == &papers_fife_bounded || machine == &papers_fife_atomic) {
+        return n > (machine == &papers_fife_atomic && most_n >= 5 ? 3 : 2);
     }
     if (machine == &papers_bucket) { /* n = 4, k = 2 in bucket_test.c */
         return n > 4 || (n == 4 && k > 1) || (n == 3 && k > 2);

@@ -25,6 +25,19 @@ unsigned bounded_timestamps_bits(unsigned n)
     return snapshot_bits(n, bounded_labels_count(n));
 }
 
+unsigned bounded_timestamps_word_bits(const struct bounded_timestamps *ts, unsigned word)
+{
+    uint64_t vectors = 1;
+    if (!ts->atomic) {
+        bool is_r = word < ts->registers.first + ts->registers.n;
+        return is_r ? bounded_timestamps_bits(ts->registers.n) : 1;
+    }
+    for (unsigned j = 0; j < ts->labels.n; j++) {
+        vectors *= ts->registers.values;
+    }
+    return step_bits_of(vectors);
+}
+
 /* All labels in one word: a number with the label of process 0 as its last digit. */
 static void unpack(const struct bounded_timestamps *ts, uint64_t word, uint32_t *all)
 {

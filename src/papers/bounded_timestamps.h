@@ -45,8 +45,11 @@ struct bounded_timestamps bounded_timestamps_at(unsigned n, unsigned first, bool
 /* How many words they need. */
 unsigned bounded_timestamps_words(const struct bounded_timestamps *ts);
 
-/* The bits of the largest register, for any n. */
+/* The bits of a register r(i), for any n. */
 unsigned bounded_timestamps_bits(unsigned n);
+
+/* The bits of a word. */
+unsigned bounded_timestamps_word_bits(const struct bounded_timestamps *ts, unsigned word);
 
 /* One process's part. All zero is a process that has not labelled itself yet and does nothing.
    Without padding, so that equal states are equal bytes. */

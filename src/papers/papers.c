@@ -18,6 +18,8 @@ const struct step_machine *const papers_all[] = {
     &papers_excl,
     &papers_gtex,
     &papers_fife,
+    &papers_fife_bounded,
+    &papers_fife_atomic,
     &papers_peek_queue,
     &papers_dqb,
     &papers_sq2,

@@ -23,6 +23,8 @@ extern const struct step_machine papers_naive;
 extern const struct step_machine papers_excl;
 extern const struct step_machine papers_gtex;
 extern const struct step_machine papers_fife;
+extern const struct step_machine papers_fife_bounded;
+extern const struct step_machine papers_fife_atomic;
 extern const struct step_machine papers_peek_queue;
 extern const struct step_machine papers_dqb;
 extern const struct step_machine papers_sq2;

@@ -83,7 +83,7 @@ static unsigned word_r(const struct snapshot *s, unsigned i)
 
 static unsigned word_q(const struct snapshot *s, unsigned i, unsigned j)
 {
-    return s->first + s->n + i * s->n + j;
+    return s->first + s->n + i * (s->n - 1) + (j < i ? j : j - 1);
 }
 
 void snapshot_init(const struct snapshot *s, uint64_t *words)
@@ -296,7 +296,9 @@ int snapshot_print(const struct snapshot *s, unsigned word, uint64_t content,
 {
     unsigned at = word - s->first;
     if (at >= s->n) {
-        return snprintf(out, size, "q(%u,%u)=%u", (at - s->n) / s->n + 1, (at - s->n) % s->n + 1,
+        unsigned i = (at - s->n) / (s->n - 1);
+        unsigned j = (at - s->n) % (s->n - 1);
+        return snprintf(out, size, "q(%u,%u)=%u", i + 1, (j < i ? j : j + 1) + 1,
                         (unsigned)content);
     }
     struct content c = unpack(s, content);

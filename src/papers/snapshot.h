@@ -53,12 +53,12 @@ enum snapshot_broken {
 struct snapshot {
     unsigned n;      /* 1..SNAPSHOT_MOST */
     uint32_t values; /* a value is less than this; snapshot_bits(n, values) <= 64 */
-    unsigned first;  /* r(0) is this word, then the other r, then q(0,0), q(0,1) .. */
+    unsigned first;  /* r(0) is this word, then the other r, then q(0,1), q(0,2) .. */
     unsigned broken; /* bits of enum snapshot_broken; 0: as it should be */
 };
 
 /* Words that n processes need. */
-#define SNAPSHOT_WORDS(n) ((n) + (n) * (n))
+#define SNAPSHOT_WORDS(n) ((n) * (n))
 
 /* The bits of a register r(i). */
 unsigned snapshot_bits(unsigned n, uint32_t values);
