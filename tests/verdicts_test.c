@@ -163,6 +163,19 @@ static const struct row rows[] = {
     {&papers_bucket, STEP_FIFO, if_k_below_n},
     {&papers_bucket, STEP_C5, if_two},
     {&papers_bucket, STEP_C6, always},
+    {&papers_bucket_eliminated, STEP_EXCLUSION, never}, /* more of it in eliminated_test.c */
+    {&papers_bucket_eliminated, STEP_C1, never},
+    {&papers_bucket_eliminated, STEP_C2, never},
+    {&papers_bucket_eliminated, STEP_C4, never},
+    {&papers_bucket_eliminated, STEP_INVARIANT, never},
+    {&papers_bucket_eliminated, STEP_PROGRESS, never},
+    {&papers_bucket_eliminated, STEP_LOCKOUT, never},
+    {&papers_bucket_eliminated, STEP_STARVATION, never},
+    {&papers_bucket_eliminated, STEP_OVERTAKINGS, never},
+    {&papers_bucket_eliminated, STEP_DEADLOCK, if_k_below_n},
+    {&papers_bucket_eliminated, STEP_FIFO, if_k_below_n},
+    {&papers_bucket_eliminated, STEP_C5, if_two},
+    {&papers_bucket_eliminated, STEP_C6, always},
 };
 
 static bool is_on_registers(const struct step_machine *machine)
@@ -181,6 +194,9 @@ static bool is_left_out(const struct step_machine *machine, unsigned n, unsigned
     }
     if (machine == &papers_fife_bounded || machine == &papers_fife_atomic) {
         return n > (machine == &papers_fife_atomic && most_n >= 5 ? 3 : 2);
+    }
+    if (machine == &papers_bucket_eliminated) {
+        return n > 3 || (n == 3 && k > 2);
     }
     if (machine == &papers_bucket) { /* n = 4, k = 2 in bucket_test.c */
         return n > 4 || (n == 4 && k > 1) || (n == 3 && k > 2);

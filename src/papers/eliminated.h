@@ -88,8 +88,8 @@ const char *eliminated_wrong(const struct step_system *system, const uint64_t *w
 int eliminated_print_all(const struct step_system *system, const uint64_t *words, char *out,
                          size_t size);
 
-/* Bits that a shared word behind the value needs, with `steps` possible steps of the supervisor
-   from one state (c3); the bits of the value are the subject's to tell. */
+/* Bits that a shared word behind value and xs needs, with `steps` possible steps of the supervisor
+   from one state (c3); the bits of value and xs are the subject's to tell. */
 unsigned eliminated_bits(const struct step_system *system, unsigned word, unsigned steps);
 
 /* Will the next step of the process with this private state simulate the supervisor's? */

@@ -175,11 +175,7 @@ static unsigned overlap(unsigned byte, unsigned first, unsigned count)
 unsigned eliminated_bits(const struct step_system *system, unsigned word, unsigned steps)
 {
     const struct eliminated_layout *layout = eliminated_layout(system);
-    const struct supervised *subject = eliminated_subject(system);
     unsigned byte = 8 * word;
-    if (byte == layout->xs) {
-        return subject->most_bits(&layout->size); /* all of xs, as it is sent */
-    }
     if (byte == layout->control) {
         return width_of(steps - 1) + width_of(system->robustness) + 2;
     }

@@ -24,6 +24,7 @@ const struct step_machine *const papers_all[] = {
     &papers_dqb,
     &papers_sq2,
     &papers_bucket,
+    &papers_bucket_eliminated,
     NULL,
 };
 
