@@ -1,8 +1,7 @@
 /*
- * The hidden queue (1979, Lemma 4.5 and Theorem 4.4) as a system of workers and a supervisor.
+ * The hidden queue (1979, Lemma 4.5) as a system of workers and a supervisor: see hidden_queue.h.
  */
 #include "papers/hidden_queue.h"
-#include "papers/papers.h"
 
 #include <stdio.h>
 
@@ -64,18 +63,4 @@ const struct supervised papers_hidden_queue_system = {
     .most_bits = hidden_queue_most_bits,
     .wrong = hidden_queue_wrong,
     .print = hidden_queue_print,
-};
-
-const struct step_machine papers_hidden_queue_supervised = {
-    .name = "hidden-queue-supervised",
-    .title = "Hidden queue, with a supervisor (1979, Lemma 4.5)",
-    .subject = &papers_hidden_queue_system,
-    .wide = true,
-    .supervised = true,
-    .prepare = supervised_prepare,
-    .init = supervised_init,
-    .step = supervised_step,
-    .region = supervised_region,
-    .wrong = supervised_wrong,
-    .print_all = supervised_print_all,
 };

@@ -26,6 +26,7 @@
  *     a long name's number <= N, and <= members of T + r-1: what (R7) needs
  *     colours of the hidden queue behind its first, outside a round: at most r+1 with `issue`
  *     colours with a map: at most cells + r-1
+ *     the supervisor need not wait for a colour to be unused (but with HIDDEN_QUEUE_TIGHT)
  */
 #ifndef USHER_PAPERS_HIDDEN_QUEUE_H
 #define USHER_PAPERS_HIDDEN_QUEUE_H
@@ -51,19 +52,17 @@ enum hidden_queue_broken {
     HIDDEN_QUEUE_UNNOTICED,      /* `issue` changes although somebody is unnoticed */
     HIDDEN_QUEUE_NOT_CANCELLED,  /* who is in a talk when the round ends is not told */
     HIDDEN_QUEUE_DONE_MISSED,    /* a round ends although somebody has a new ticket */
-    HIDDEN_QUEUE_LONG_KEPT,      /* who is left over from a round keeps its long name */
     HIDDEN_QUEUE_ALL_TALK,       /* a round ends when all have talked */
     HIDDEN_QUEUE_TALK_FEWER,     /* r-1 talks at a time */
     HIDDEN_QUEUE_NO_NAMES,       /* r-1 short names, not max(1, r-1) */
     HIDDEN_QUEUE_POSITION_FEWER, /* the last position of a map is not looked at */
     HIDDEN_QUEUE_COLOR_FEWER,    /* one colour fewer */
-    HIDDEN_QUEUE_EXPOSED_SPARED, /* who shares its colour with somebody exposed does not talk */
     HIDDEN_QUEUE_ROUND_EARLY,    /* a round begins although no cell is empty */
     HIDDEN_QUEUE_HEARD_TOO_SOON, /* a new ticket counts before its receipt */
     HIDDEN_QUEUE_COLOR_TOO_SOON, /* a colour counts as unused while it is in the cells */
     HIDDEN_QUEUE_BROKEN_END,
     HIDDEN_QUEUE_BROKEN_MASK = 0xff,
-    HIDDEN_QUEUE_TIGHT = 0x100 /* not broken: k+2 cells are enough */
+    HIDDEN_QUEUE_TIGHT = 0x100 /* not broken: k+2 cells and k+r+3 colours are enough */
 };
 
 static inline bool hidden_queue_is(const struct supervised_size *size, unsigned broken)
@@ -76,12 +75,14 @@ static inline unsigned hidden_queue_cells(const struct supervised_size *size)
     return size->variant & HIDDEN_QUEUE_TIGHT ? size->k + 2 : 2 * size->k + 2 * size->r - 1;
 }
 
-/* One colour a cell but the last, r+1 in the hidden queue, and three new ones when a round begins:
-   the report's 2l+3k+2. */
+/* One colour a cell but the last, r+1 in the hidden queue behind its first, and three new ones when
+   a round begins: the report's 2l+3k+2, with which the supervisor never waits for a colour. If it
+   may, fewer are enough: where somebody waits for a seat that is free, fewer than k are exposed. */
 static inline unsigned hidden_queue_colors(const struct supervised_size *size)
 {
-    return hidden_queue_cells(size) - 1 + size->r + 1 + 3 -
-           hidden_queue_is(size, HIDDEN_QUEUE_COLOR_FEWER);
+    unsigned exposed =
+        size->variant & HIDDEN_QUEUE_TIGHT ? size->k - 1 : hidden_queue_cells(size) - 1;
+    return exposed + size->r + 1 + 3 - hidden_queue_is(size, HIDDEN_QUEUE_COLOR_FEWER);
 }
 
 /* So many of a colour can have short names. */
@@ -234,6 +235,10 @@ unsigned hidden_queue_transition(const struct supervised_size *size, void *value
                                  const void *supervisor);
 void hidden_queue_follow(const struct supervised_size *size, void *supervisor, unsigned transition);
 unsigned hidden_queue_transitions(const struct supervised_size *size, const void *supervisor);
+/* Has it to wait for a colour? It never has, except with as few colours as HIDDEN_QUEUE_TIGHT. */
+bool hidden_queue_lacks_colors(const struct supervised_size *size,
+                               const struct hidden_queue_value *v,
+                               const struct hidden_queue_supervisor *s);
 /* Holders of a colour in the hidden queue. */
 unsigned hidden_queue_holders(const struct hidden_queue_supervisor *s, unsigned color);
 
@@ -264,7 +269,10 @@ int hidden_queue_print(const struct supervised_size *size, const void *value, ch
 
 /* The product of the ranges of all fields of the value. */
 double hidden_queue_values(const struct supervised_size *size);
-/* It is O(N (log2 N)^c) for fixed k and r, with this c. */
+/* The supervisor's states that can go with one value while at most c1 are in T: c2 of (R7). It has
+   no N in it. */
+double hidden_queue_supervisors(const struct supervised_size *size);
+/* hidden_queue_values is O(N (log2 N)^c) for fixed k and r, with this c. */
 unsigned hidden_queue_exponent(const struct supervised_size *size);
 
 extern const struct supervised papers_hidden_queue_system;

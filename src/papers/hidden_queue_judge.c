@@ -114,6 +114,12 @@ static const char *wrong_numbers(const struct account *a)
             return "a long name in the hidden queue is larger than it need be (R7)";
         }
     }
+    for (unsigned i = 0; i < a->size->r; i++) {
+        const struct hidden_queue_talk *t = &a->s->talks[i];
+        if (t->name > waiting + a->size->r - 1 || t->reply > a->s->dealt) {
+            return "a number in a talk is larger than it need be (R7)";
+        }
+    }
     return a->s->dealt > waiting ? "more fresh tickets than there are who wait (R7)" : NULL;
 }
 
@@ -129,6 +135,10 @@ static const char *wrong_colors(const struct account *a)
     }
     if (a->s->fresh == 0 && (unsigned)__builtin_popcount(hidden) > a->size->r + 1) {
         return "the hidden queue has too many colours";
+    }
+    if (!(a->size->variant & HIDDEN_QUEUE_TIGHT) &&
+        hidden_queue_lacks_colors(a->size, a->v, a->s)) {
+        return "all colours are in use";
     }
     if (mapped > hidden_queue_cells(a->size) + a->size->r - 1) {
         return "too many colours have maps";
@@ -181,6 +191,26 @@ double hidden_queue_values(const struct supervised_size *size)
         values *= 12 + HIDDEN_QUEUE_SYMBOLS * colors; /* states without CLAIM; CLAIM */
     }
     return values;
+}
+
+/* c2. What wrong_numbers says holds; issue, alone and fresh are those of the value. */
+double hidden_queue_supervisors(const struct supervised_size *size)
+{
+    double colors = hidden_queue_colors(size);
+    unsigned waiting = size->k + 2 * size->r - 1;
+    unsigned longest = waiting + size->r - 1;
+    unsigned bits = 32U - (unsigned)__builtin_clz(longest);
+    double entry = colors * (longest + hidden_queue_names(size));
+    double queues = 0;
+    for (unsigned i = 0; i <= waiting; i++) {
+        queues = queues * entry + 1;
+    }
+    double talk = 1 + colors * (longest + 1.0) * (bits + 1.0) * (waiting + 2.0);
+    double all = queues * (waiting + 1.0) * (waiting + 1.0); /* those noticed, those dealt */
+    for (unsigned i = 0; i < size->r; i++) {
+        all *= talk;
+    }
+    return all;
 }
 
 unsigned hidden_queue_exponent(const struct supervised_size *size)

@@ -90,34 +90,50 @@ static bool delete_one(const struct supervised_size *size, struct hidden_queue_v
     return true;
 }
 
-/* What to do with the first of the hidden queue. */
+/* What to do with the first of the hidden queue, and how many new colours that needs. */
+static enum hidden_queue_kind wish(const struct supervised_size *size,
+                                   const struct hidden_queue_value *v,
+                                   const struct hidden_queue_supervisor *s, unsigned *needs)
+{
+    const struct hidden_queue_entry *first = &s->hidden[0];
+    bool room = v->cells[hidden_queue_cells(size) - 1].state == HIDDEN_QUEUE_EMPTY;
+    *needs = 0;
+    if (s->length == 0 || (!room && !hidden_queue_is(size, HIDDEN_QUEUE_ROUND_EARLY))) {
+        return HIDDEN_QUEUE_DO_NOTHING;
+    }
+    if (hidden_queue_is_long(first) &&
+        hidden_queue_holders(s, first->color) > hidden_queue_names(size)) {
+        *needs = 3;
+        return HIDDEN_QUEUE_DO_BEGIN;
+    }
+    /* nobody more may come into a colour that is mapped */
+    *needs = first->color == s->issue && !hidden_queue_is(size, HIDDEN_QUEUE_ISSUE_MAPPED);
+    return room ? HIDDEN_QUEUE_DO_PLACE : HIDDEN_QUEUE_DO_NOTHING;
+}
+
 static struct hidden_queue_action choose_outside(const struct supervised_size *size,
                                                  const struct hidden_queue_value *v,
                                                  const struct hidden_queue_supervisor *s)
 {
-    const struct hidden_queue_entry *first = &s->hidden[0];
-    bool room = v->cells[hidden_queue_cells(size) - 1].state == HIDDEN_QUEUE_EMPTY;
-    struct hidden_queue_action action = {HIDDEN_QUEUE_DO_PLACE,     0, 0,
-                                         hidden_queue_colors(size), 0, 0};
-    unsigned colors[3];
-    if (s->length == 0 || (!room && !hidden_queue_is(size, HIDDEN_QUEUE_ROUND_EARLY))) {
-        action.kind = HIDDEN_QUEUE_DO_NOTHING;
-    } else if (hidden_queue_is_long(first) &&
-               hidden_queue_holders(s, first->color) > hidden_queue_names(size)) {
-        if (new_colors(size, v, s, colors, 3)) {
-            action = (struct hidden_queue_action){
-                HIDDEN_QUEUE_DO_BEGIN, 0, 0, colors[0], colors[1], colors[2]};
-        } else {
-            action.kind = HIDDEN_QUEUE_DO_NOTHING;
-        }
-    } else if (!room) {
-        action.kind = HIDDEN_QUEUE_DO_NOTHING;
-    } else if (first->color == s->issue && !hidden_queue_is(size, HIDDEN_QUEUE_ISSUE_MAPPED)) {
-        /* nobody more may come into a colour that is mapped */
-        action.kind = new_colors(size, v, s, &action.issue, 1) ? HIDDEN_QUEUE_DO_PLACE
-                                                               : HIDDEN_QUEUE_DO_NOTHING;
+    unsigned stays = hidden_queue_colors(size);
+    unsigned colors[3] = {stays, stays, stays};
+    unsigned needs;
+    enum hidden_queue_kind kind = wish(size, v, s, &needs);
+    if (!new_colors(size, v, s, colors, needs)) {
+        kind = HIDDEN_QUEUE_DO_NOTHING; /* until somebody has left */
     }
-    return action;
+    return (struct hidden_queue_action){kind, 0, 0, colors[0], colors[1], colors[2]};
+}
+
+bool hidden_queue_lacks_colors(const struct supervised_size *size,
+                               const struct hidden_queue_value *v,
+                               const struct hidden_queue_supervisor *s)
+{
+    unsigned colors[3];
+    unsigned needs;
+    return s->fresh == 0 && v->issued == s->noticed &&
+           wish(size, v, s, &needs) != HIDDEN_QUEUE_DO_NOTHING &&
+           !new_colors(size, v, s, colors, needs);
 }
 
 static struct hidden_queue_action choose(const struct supervised_size *size,

@@ -30,13 +30,6 @@ static void end_talk(struct hidden_queue_worker *w)
 static bool may_talk(const struct supervised_size *size, const struct hidden_queue_value *v,
                      const struct hidden_queue_worker *w)
 {
-    if (hidden_queue_is(size, HIDDEN_QUEUE_EXPOSED_SPARED)) {
-        for (unsigned i = 0; i < hidden_queue_cells(size); i++) {
-            if (v->cells[i].state != HIDDEN_QUEUE_EMPTY && v->cells[i].color == w->color) {
-                return false;
-            }
-        }
-    }
     bool new_here = w->color == v->issue && !hidden_queue_is(size, HIDDEN_QUEUE_ISSUE_KEPT);
     return v->fresh != 0 && !new_here && w->color + 1 != v->fresh && w->color + 1 != v->alone;
 }

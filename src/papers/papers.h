@@ -31,6 +31,7 @@ extern const struct step_machine papers_sq2;
 extern const struct step_machine papers_bucket;
 extern const struct step_machine papers_bucket_eliminated;
 extern const struct step_machine papers_hidden_queue_supervised;
+extern const struct step_machine papers_hidden_queue;
 
 /* All of the above, in the order in which `usher-lab list` shows them; NULL ends the list. */
 extern const struct step_machine *const papers_all[];
