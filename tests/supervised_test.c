@@ -208,11 +208,12 @@ static const struct series {
     const struct step_machine *machine;
     unsigned k, r, most_n, slow_n;
     unsigned linear_n; /* from here on each more process adds as many shared values as the last */
+    unsigned c3;       /* where n > k */
 } series[] = {
-    {&papers_bucket, 1, 1, 7, 12, 4}, {&papers_bucket, 1, 2, 7, 12, 4},
-    {&papers_bucket, 1, 3, 8, 12, 5}, {&papers_bucket, 2, 1, 4, 8, 6},
-    {&papers_bucket, 2, 2, 3, 8, 6},  {&papers_bucket, 2, 3, 3, 6, 9},
-    {&papers_bucket, 3, 2, 2, 3, 9},
+    {&papers_bucket, 1, 1, 7, 12, 4, 4}, {&papers_bucket, 1, 2, 7, 12, 4, 4},
+    {&papers_bucket, 1, 3, 8, 12, 5, 4}, {&papers_bucket, 2, 1, 4, 8, 6, 5},
+    {&papers_bucket, 2, 2, 3, 8, 6, 5},  {&papers_bucket, 2, 3, 3, 6, 9, 5},
+    {&papers_bucket, 3, 2, 2, 3, 9, 8},
 };
 
 /* What the last two sizes of a series said. */
@@ -234,6 +235,9 @@ static void expect_like_before(const struct series *row, const struct world *w,
     }
     if (w->size.n > row->linear_n) {
         EXPECT_EQ(now.more, before->more);
+    }
+    if (w->size.n > w->size.k) {
+        EXPECT_EQ(now.c3, row->c3);
     }
     EXPECT(now.values <= w->machine.bound(&w->system));
     *before = now;

@@ -1,6 +1,25 @@
 /*
  * The bucket algorithm (1979, Lemma 4.4): bounded waiting with O(N) shared values, for workers and
  * a supervisor that never fails.
+ *
+ *     property                 promised   decided for k = 1, n <= 4; k = 2, n <= 3; r <= 3
+ *                                         (n = 5; n = 4 by make model)
+ *     at most k in C           yes        holds
+ *     (r,k)-deadlock-free, C2  yes        holds, for max(2, r) and no more
+ *     bounded waiting, C4'     yes        holds, at most 1 cycle of another
+ *     FIFO enabling, C5'       no         violated for n >= 2
+ *     avoidance of k-deadlock  no         violated for n > k (at r = k): r may stop in main
+ *     progress, lockout        no         hold (at r = k)
+ *     overtakings              no         n-1 at most, by all others together
+ *     (R1) to (R8)             yes        hold for k = 1, n <= 7; k = 2, n <= 3; k = 3, n <= 2
+ *                                         (12; 8, with r = 3 6; 3 by make model)
+ *     c1, c2, c3               of k and r c1 = k max(1,r-1) + 2r-2, c3 = max(2^k, k+3)
+ *     shared values            O(N)       296 N - 238 (k = 1, r <= 2, N >= 3),
+ *                                         3703 N - 6059 (k = 2, r <= 2, N >= 5)
+ *
+ * It differs from the print as bucket.h and docs/algorithms.md say. A bucket that is as large as
+ * the failures are many must not wait for a move (`maincount <= r-1`); one of r-1 = 0 cannot hold
+ * anybody, so the limit is 1 at least.
  */
 #include "papers/bucket.h"
 #include "papers/papers.h"

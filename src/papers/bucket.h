@@ -12,6 +12,8 @@
  *     holders of gate  = gatecount, or that one
  *     holders of queue[i] = count[i] + enb[queue[i]] <= bucket_limit, and so for gate
  *     in C = cscount;  cscount + the sum of enb <= k
+ *
+ * Of these the report forgets to list enb and cscount (shared) and gatecount (the supervisor's).
  */
 #ifndef USHER_PAPERS_BUCKET_H
 #define USHER_PAPERS_BUCKET_H

@@ -204,6 +204,6 @@ static unsigned bits(const struct step_system *system, unsigned word)
 
 const struct step_space bucket_space = {
     .bits = bits,
-    .says = "O(N) for each k and r: N+1 times what the other variables may be (1979, Lemma 4.4)",
+    .says = "O(N): N+1 times all that the others may be (1979, Lemma 4.4)",
     .note = "The formula counts values; here each variable has whole bits.",
 };
