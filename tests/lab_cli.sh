@@ -181,6 +181,11 @@ for machine in semaphore bank queue numbered colored-unbounded colored colored-t
     json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == true'
     case $machine in semaphore | bank | gate-sleep) ;; *) json '.overtakings == 0' ;; esac
 done
+for how in "" --processes; do # all of its words are one variable
+    # shellcheck disable=SC2086
+    status 0 "$lab" run bucket-eliminated -n 8 -k 2 --seconds 0.3 --json $how
+    json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .stuck == 0'
+done
 status 1 "$lab" run mutant-valid-too-far -n 8 -k 1 --seconds 1
 
 # bad input: one clear line, 64

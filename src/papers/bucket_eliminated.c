@@ -9,12 +9,14 @@
  *     FIFO enabling            no        violated
  *     simulates `bucket`       yes       (S1) to (S4) hold
  *     failures in T            r-1       r-1: with r the supervisor can cease
- *     shared values            O(n), for fixed k and r
+ *     shared values            O(n), for fixed k and r:
+ *                                        one bit more if n doubles
  *
- * The properties are decided at n = 2 and 3, k = 1, r = 1 (tests/eliminated_test.c). The simulation
- * also at n = 4, k = 1, r = 1, and with messages of one bit at r = 2 (make model); by schedules, at
- * n up to 16, k and r up to 3 (tests/eliminated_drive_test.c). The state leaves shared memory when
- * more than k max(1, r-1) + 2r-2 are in T.
+ * The properties are decided at n <= 3, r = k (tests/verdicts_test.c), the simulation at n <= 3,
+ * k = r = 1, and by make model at n = 4, k = r = 1, and n = 4, k = 1, r = 2 with messages of one bit
+ * (tests/eliminated_test.c); by schedules, at n up to 16, k and r up to 3
+ * (tests/eliminated_drive_test.c). The state leaves shared memory when more than
+ * k max(1, r-1) + 2r-2 are in T.
  */
 #include "papers/bucket.h"
 #include "papers/eliminated.h"
@@ -29,13 +31,16 @@ static unsigned width_of(unsigned most)
     return width;
 }
 
-/* Bits of one byte of the supervisor's state. */
+/* Bits of one byte of the supervisor's state, which is in shared memory while at most c1 are in T:
+   so maincount is no more than that. */
 static unsigned byte_bits(const struct supervised_size *size, unsigned byte)
 {
     unsigned queue = offsetof(struct bucket_supervisor, queue);
     unsigned count = offsetof(struct bucket_supervisor, count);
     if (byte < queue) {
-        const unsigned most[] = {BUCKET_PLACES - 1, size->k, bucket_limit(size), size->n};
+        unsigned c1 = papers_bucket_system.threshold(size);
+        unsigned maincount = c1 < size->n ? c1 : size->n;
+        const unsigned most[] = {BUCKET_PLACES - 1, size->k, bucket_limit(size), maincount};
         return width_of(most[byte]);
     }
     unsigned most = byte < count ? size->k + 2 : bucket_limit(size);
