@@ -89,7 +89,7 @@ static int set_up(const struct lab_options *options, struct lab_comparison *all,
 static void plan(const struct lab_options *options, struct lab_comparison *all, unsigned pairs)
 {
     all->seconds = options->seconds > 0 ? options->seconds : fmin(1, fmax(0.08, 15.0 / pairs));
-    all->rounds = (unsigned)fmin(5, fmax(1, all->seconds / 0.04));
+    all->rounds = (unsigned)fmin(LAB_MOST_ROUNDS, fmax(1, all->seconds / 0.04));
 }
 
 static json_t *real_or_null(double value)
