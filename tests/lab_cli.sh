@@ -85,6 +85,24 @@ status 1 "$lab" check fife-printed -n 2 -k 1 --property first-in --trace "$dir/f
 json '.properties["first-in"].trace == [1,1,1,2,2,2,1,1,1,1,1,1,1]'
 status 0 "$lab" replay "$dir/fife.trace"
 
+# a supervisor: S in schedules, traces and pictures, and not among the processes
+status 0 "$lab" check bucket -n 2 -k 1 --json
+json '.n == 2 and .states == 5116 and .values == 373 and (.claims | contains(["C1","C2","C4'"'"'"]))'
+json '.properties.fifo.trace == [1,2,"S","S","S","S","S",2]'
+status 1 "$lab" check bucket-printed -n 2 -k 1 -r 2 --property C2 --trace "$dir/bucket.trace" --json
+json '.properties.C2 | .trace == [1,"S","S","S","S"] and .stopped == [1] and .loop == ["S"] and .robust == 1'
+status 0 "$lab" replay "$dir/bucket.trace"
+grep -q '^S	' "$dir/bucket.trace" || fail "the supervisor is not S"
+status 0 "$lab" draw "$dir/bucket.trace" -o "$dir/bucket.svg"
+grep -q '>S</text>' "$dir/bucket.svg" || fail "the supervisor has no lane"
+sed 's/^algorithm .*/algorithm bank/' "$dir/bucket.trace" >"$dir/nobody.trace"
+status 1 "$lab" replay "$dir/nobody.trace" # there is no supervisor
+one_line
+status 64 "$lab" check bucket -n 16 -k 1 # with its supervisor one too many
+status 64 "$lab" check bucket -n 4 -k 14
+status 0 "$lab" space bucket -n 3 -k 1 --json
+json '.values == 650 and .values <= .bound'
+
 # the gate: explored, asleep, and equivalent to the algorithm it is
 status 0 "$lab" check gate -n 4 -k 1 --json
 json '.states == 1032 and .values == 40 and ([.properties[] | .verdict] | all(. == "holds"))'
@@ -180,6 +198,11 @@ for machine in semaphore bank queue numbered colored-unbounded colored colored-t
     status 0 "$lab" run $machine -n 6 -k 2 --seconds 0.2 --processes --json
     json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == true'
     case $machine in semaphore | bank | gate-sleep) ;; *) json '.overtakings == 0' ;; esac
+done
+for how in "" --processes; do # with a supervisor, who is one more
+    # shellcheck disable=SC2086
+    status 0 "$lab" run bucket -n 6 -k 2 --seconds 0.2 --json $how
+    json '.n == 6 and .most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .stuck == 0'
 done
 for how in "" --processes; do # all of its words are one variable
     # shellcheck disable=SC2086

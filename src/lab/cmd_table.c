@@ -11,7 +11,7 @@ static const struct {
 enum {
     SIZES = sizeof sizes / sizeof sizes[0],
     MUTANT_N = 3,    /* behind a broken guard there are millions of states at n = 4 */
-    REGISTERS_N = 2, /* on registers too: of n = 3, 4 only what has at most so many states */
+    REGISTERS_N = 2, /* on many words too: of n = 3, 4 only what has at most so many states */
     REGISTERS_STATES = 100000,
     REGISTERS_MEMORY = 32 << 20 /* more than enough for that many */
 };
@@ -144,7 +144,7 @@ static void show_head(int width)
 {
     (void)printf(
         "All interleavings of n = 2, 3, 4 processes (variants, at the end: 2, 3) with\n"
-        "k < n seats; of algorithms on registers, at n = 3, 4, with at most %d states.\n\n%-*s",
+        "k < n seats; of algorithms on many words, at n = 3, 4, with at most %d states.\n\n%-*s",
         REGISTERS_STATES, width, "");
     for (unsigned c = 0; c < COLUMNS && columns[c].head != NULL; c++) {
         (void)printf(" %-4s", columns[c].head);
