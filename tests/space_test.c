@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_N = 4, MOST_BYTES = 12 << 20 };
+enum { MOST_N = 4, MOST_BYTES = 6 << 20 };
 
 /* Those whose words are plain numbers, not several variables with room between them. */
 static bool is_plain(const struct step_machine *machine)
