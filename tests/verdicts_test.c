@@ -176,6 +176,33 @@ static const struct row rows[] = {
     {&papers_bucket_eliminated, STEP_FIFO, if_k_below_n},
     {&papers_bucket_eliminated, STEP_C5, if_two},
     {&papers_bucket_eliminated, STEP_C6, always},
+    {&papers_hidden_queue_supervised, STEP_EXCLUSION,
+     never}, /* more of it in hidden_queue_test.c */
+    {&papers_hidden_queue_supervised, STEP_C1, never},
+    {&papers_hidden_queue_supervised, STEP_C2, never},
+    {&papers_hidden_queue_supervised, STEP_C4, never},
+    {&papers_hidden_queue_supervised, STEP_C5, never},
+    {&papers_hidden_queue_supervised, STEP_INVARIANT, never},
+    {&papers_hidden_queue_supervised, STEP_FIFO, never},
+    {&papers_hidden_queue_supervised, STEP_PROGRESS, never},
+    {&papers_hidden_queue_supervised, STEP_LOCKOUT, never},
+    {&papers_hidden_queue_supervised, STEP_STARVATION, never},
+    {&papers_hidden_queue_supervised, STEP_OVERTAKINGS, never},
+    {&papers_hidden_queue_supervised, STEP_DEADLOCK, if_k_below_n},
+    {&papers_hidden_queue_supervised, STEP_C6, always},
+    {&papers_hidden_queue, STEP_EXCLUSION, never},
+    {&papers_hidden_queue, STEP_C1, never},
+    {&papers_hidden_queue, STEP_C2, never},
+    {&papers_hidden_queue, STEP_C4, never},
+    {&papers_hidden_queue, STEP_C5, never},
+    {&papers_hidden_queue, STEP_INVARIANT, never},
+    {&papers_hidden_queue, STEP_FIFO, never},
+    {&papers_hidden_queue, STEP_PROGRESS, never},
+    {&papers_hidden_queue, STEP_LOCKOUT, never},
+    {&papers_hidden_queue, STEP_STARVATION, never},
+    {&papers_hidden_queue, STEP_OVERTAKINGS, never},
+    {&papers_hidden_queue, STEP_DEADLOCK, if_k_below_n},
+    {&papers_hidden_queue, STEP_C6, always},
 };
 
 static bool is_on_registers(const struct step_machine *machine)
@@ -194,6 +221,12 @@ static bool is_left_out(const struct step_machine *machine, unsigned n, unsigned
     }
     if (machine == &papers_fife_bounded || machine == &papers_fife_atomic) {
         return n > (machine == &papers_fife_atomic && most_n >= 5 ? 3 : 2);
+    }
+    if (machine == &papers_hidden_queue) { /* n = 3 in hidden_queue_test.c, and of the next k = 2 */
+        return n > 2;
+    }
+    if (machine == &papers_hidden_queue_supervised) {
+        return n > 3 || (n == 3 && k > 1);
     }
     if (machine == &papers_bucket_eliminated) {
         return n > 3 || (n == 3 && k > 2);

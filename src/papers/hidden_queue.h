@@ -276,5 +276,6 @@ double hidden_queue_supervisors(const struct supervised_size *size);
 unsigned hidden_queue_exponent(const struct supervised_size *size);
 
 extern const struct supervised papers_hidden_queue_system;
+extern const struct step_machine papers_hidden_queue_mutants[17];
 
 #endif

@@ -115,8 +115,9 @@ void hidden_queue_work(const struct supervised_size *size, void *value, void *wo
     struct hidden_queue_worker *w = worker;
     (void)process;
     if (w->region == STEP_REMAINDER) {
+        v->issued = (uint8_t)(v->issued + (v->issued < size->n)); /* always so, but in mutants */
         *w = (struct hidden_queue_worker){
-            .region = STEP_TRYING, .color = v->issue, .number = ++v->issued};
+            .region = STEP_TRYING, .color = v->issue, .number = v->issued};
     } else if (w->region == STEP_TRYING) {
         try_once(size, v, w);
     } else { /* the exit protocol: one step, and there is no exit region */

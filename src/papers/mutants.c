@@ -7,6 +7,7 @@
 #include "papers/colored_machine.h"
 #include "papers/colored_printed.h"
 #include "papers/fife.h"
+#include "papers/hidden_queue.h"
 #include "papers/levels.h"
 #include "papers/papers.h"
 #include "papers/shared_queue.h"
@@ -211,5 +212,22 @@ const struct step_machine *const papers_mutants[] = {
     &papers_bucket_mutants[17],
     &papers_bucket_mutants[18],
     &papers_bucket_mutants[19],
+    &papers_hidden_queue_mutants[0],
+    &papers_hidden_queue_mutants[1],
+    &papers_hidden_queue_mutants[2],
+    &papers_hidden_queue_mutants[3],
+    &papers_hidden_queue_mutants[4],
+    &papers_hidden_queue_mutants[5],
+    &papers_hidden_queue_mutants[6],
+    &papers_hidden_queue_mutants[7],
+    &papers_hidden_queue_mutants[8],
+    &papers_hidden_queue_mutants[9],
+    &papers_hidden_queue_mutants[10],
+    &papers_hidden_queue_mutants[11],
+    &papers_hidden_queue_mutants[12],
+    &papers_hidden_queue_mutants[13],
+    &papers_hidden_queue_mutants[14],
+    &papers_hidden_queue_mutants[15],
+    &papers_hidden_queue_mutants[16],
     NULL,
 };

@@ -25,6 +25,8 @@ const struct step_machine *const papers_all[] = {
     &papers_sq2,
     &papers_bucket,
     &papers_bucket_eliminated,
+    &papers_hidden_queue_supervised,
+    &papers_hidden_queue,
     NULL,
 };
 
