@@ -83,6 +83,14 @@ static const struct row {
     {"mutant-fife-everyone", 3, 2, STEP_EXCLUSION, CHECK_HOLDS},
     {"mutant-fife-everyone", 3, 2, STEP_LOCKOUT, CHECK_HOLDS},
     {"mutant-fife-everyone", 3, 2, STEP_FIRST_IN, CHECK_HOLDS},
+    /* of two labels the order has no circle */
+    {"mutant-fife-label-start", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
+    {"mutant-fife-label-start", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-fife-label-level", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
+    {"mutant-fife-label-level", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-fife-label-always", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
+    {"mutant-fife-label-always", 2, 1, STEP_PROGRESS, CHECK_HOLDS},
+    {"mutant-fife-collect", 2, 1, STEP_LOCKOUT, CHECK_HOLDS}, /* fife_bounded_test.c, at n = 3 */
     {"mutant-peek-any", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-peek-any", 2, 1, STEP_STARVATION, CHECK_HOLDS},
     {"mutant-peek-dequeue", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
@@ -271,6 +279,7 @@ static bool catches(const struct row *row, const struct step_machine *mutant)
 /* Caught by other tests: what they break shows in larger systems, or in steps, not in states. */
 static const char *const elsewhere[] = {
     "mutant-fife-no-relabel",      "mutant-fife-everyone",      /* fife_test.c */
+    "mutant-fife-collect",                                      /* fife_bounded_test.c */
     "mutant-sq2-eat-on",                                        /* queues_test.c */
     "mutant-hidden-unpadded",      "mutant-hidden-two-deleted", /* all in hidden_queue_test.c */
     "mutant-hidden-not-cancelled", "mutant-hidden-color-fewer", "mutant-hidden-position-fewer",

@@ -33,19 +33,26 @@
  *     overtakings              no         k = 1: at most n-1; 1 < k < n: without bound
  *     shared values            bounded
  */
+#include "papers/fife_bounded.h"
+
 #include "papers/bounded_timestamps.h"
 #include "papers/fife_machine.h"
 #include "papers/papers.h"
 
 #include <stdio.h>
 
+/* Bits of step_machine.variant: what the labels and the snapshot lack, beside fife_broken. */
+#define LABELS_BROKEN(bit) ((unsigned)(bit) << 8)
+#define SNAPSHOT_BROKEN(bit) ((unsigned)(bit) << 16)
+
 static const struct fife_timestamps over_registers;
 static const struct fife_timestamps over_atomic;
 
 static struct bounded_timestamps timestamps_of(const struct step_system *system)
 {
-    return bounded_timestamps_at(system->n, system->n, system->machine->subject == &over_atomic, 0,
-                                 0);
+    unsigned variant = system->machine->variant;
+    return bounded_timestamps_at(system->n, system->n, system->machine->subject == &over_atomic,
+                                 variant >> 8 & 0xff, variant >> 16);
 }
 
 static bool label(const struct step_system *system, void *part, unsigned process)
@@ -154,3 +161,14 @@ const struct step_machine papers_fife_bounded =
 const struct step_machine papers_fife_atomic =
     FIFE("fife-atomic", "The same over a snapshot that is one step, no registers (1994)", 0,
          over_atomic, atomic_space);
+
+const struct step_machine papers_fife_bounded_mutants[PAPERS_FIFE_BOUNDED_MUTANTS] = {
+    FIFE("mutant-fife-label-start", "Bounded first-in, first-enabled, labels without 1 and 2",
+         LABELS_BROKEN(BOUNDED_NO_START), over_atomic, atomic_space),
+    FIFE("mutant-fife-label-level", "Bounded first-in, first-enabled, full places are not left",
+         LABELS_BROKEN(BOUNDED_DEEPEST), over_atomic, atomic_space),
+    FIFE("mutant-fife-label-always", "Bounded first-in, first-enabled, the last labels itself anew",
+         LABELS_BROKEN(BOUNDED_ALWAYS), over_atomic, atomic_space),
+    FIFE("mutant-fife-collect", "Bounded first-in, first-enabled, a collect for the snapshot",
+         SNAPSHOT_BROKEN(SNAPSHOT_COLLECT), over_registers, space),
+};

@@ -7,6 +7,7 @@
 #include "papers/colored_machine.h"
 #include "papers/colored_printed.h"
 #include "papers/fife.h"
+#include "papers/fife_bounded.h"
 #include "papers/hidden_queue.h"
 #include "papers/levels.h"
 #include "papers/papers.h"
@@ -167,6 +168,10 @@ const struct step_machine *const papers_mutants[] = {
     &papers_mutant_fife_equal,
     &papers_mutant_fife_everyone,
     &papers_mutant_fife_one_more,
+    &papers_fife_bounded_mutants[0],
+    &papers_fife_bounded_mutants[1],
+    &papers_fife_bounded_mutants[2],
+    &papers_fife_bounded_mutants[3],
     &papers_peek_queue_mutants[0],
     &papers_peek_queue_mutants[1],
     &papers_dqb_mutants[0],
