@@ -57,8 +57,12 @@ unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum s
 char *check_process_name(const struct step_system *system, unsigned process,
                          char out[CHECK_PROCESS_NAME])
 {
-    (void)snprintf(out, CHECK_PROCESS_NAME, "%u", process + 1);
-    return check_supervises(system, process) ? strcpy(out, "S") : out;
+    if (check_supervises(system, process)) {
+        (void)snprintf(out, CHECK_PROCESS_NAME, "S");
+    } else {
+        (void)snprintf(out, CHECK_PROCESS_NAME, "%u", process + 1);
+    }
+    return out;
 }
 
 uint32_t check_depth(const struct check_graph *graph, uint32_t state)

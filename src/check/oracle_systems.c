@@ -229,12 +229,12 @@ static void make_door(void)
             table.delta[i][v][1] = (struct entry){same, 3};
             table.delta[i][v][3] = v == 0 ? (struct entry){2, 0} : (struct entry){same, 3};
         }
-        for (uint8_t x = 0; x < table.states; x++) {
+        for (unsigned x = 0; x < table.states; x++) {
             struct entry open = {1, (uint8_t)(x + 1)};
             struct entry noted = {0, (uint8_t)(x - (x > 0))};
             table.delta[table.n - 1][v][x] = v == 0 && x < table.k ? open
                                              : v == 2              ? noted
-                                                                   : (struct entry){same, x};
+                                                      : (struct entry){same, (uint8_t)x};
         }
     }
 }
@@ -245,7 +245,8 @@ static void make_usher(void)
 {
     table.values = 12;
     table.k = 1;
-    for (uint8_t v = 0; v < table.values; v++) {
+    for (unsigned value = 0; value < table.values; value++) {
+        uint8_t v = (uint8_t)value;
         unsigned chosen = v / 4;
         for (unsigned i = 0; i < table.n - 1; i++) {
             uint8_t without = (uint8_t)(v & ~(1U << i));
@@ -254,10 +255,10 @@ static void make_usher(void)
             table.delta[i][v][2] = may ? (struct entry){without, 1} : (struct entry){v, 2};
             table.delta[i][v][1] = table.delta[i][v][3] = (struct entry){v % 4, 0};
         }
-        for (uint8_t x = 0; x < table.states; x++) {
+        for (unsigned x = 0; x < table.states; x++) {
             uint8_t next = v % 4 == 3 ? x == 0 : v % 4 == 2;
             table.delta[table.n - 1][v][x] =
-                v == 0 || chosen != 0 ? (struct entry){v, x}
+                v == 0 || chosen != 0 ? (struct entry){v, (uint8_t)x}
                                       : (struct entry){(uint8_t)(v + 4 + 4 * next), next};
         }
     }

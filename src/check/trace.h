@@ -10,8 +10,8 @@
  *     2<TAB>...<TAB>CC
  *     end
  *
- * One line a step: the process (from 1, or S for a supervisor), what it accessed, the regions of all
- * processes but the supervisor after it.
+ * One line a step: the process (from 1, or S for a supervisor), what it accessed, and after it the
+ * regions of all processes but the supervisor.
  * Optional lines: "r R", and "crashes F" and the like for machines to which more than steps can
  * happen, before the property; a line of the steps then has the event's name for its access. Also
  * "stopped 1 3" and "loop" among the steps: from there on those processes take no more steps, and

@@ -62,8 +62,12 @@ static unsigned lanes_of(const struct check_trace *trace)
 /* "P2", or "S" for a supervisor. Returns `out`. */
 static char *name_of(const struct canvas *c, unsigned process, char out[NAME])
 {
-    (void)snprintf(out, NAME, "P%u", process + 1);
-    return process == c->trace->n ? strcpy(out, "S") : out;
+    if (process == c->trace->n) {
+        (void)snprintf(out, NAME, "S");
+    } else {
+        (void)snprintf(out, NAME, "P%u", process + 1);
+    }
+    return out;
 }
 
 /* The letter of a process's region after `step` steps. */
