@@ -96,6 +96,8 @@ static const struct count {
     {&papers_bucket_system, WATCHED, 0, {2, 1, 1}, 28861, true, false},
     {&papers_bucket_system, CANONICAL, 0, {2, 1, 1}, 13761, true, false},
     {&papers_bucket_system, CANONICAL, 0, {3, 1, 1}, 169876, true, false},
+    {&toy, WATCHED, TOY_AT_ONCE, {4, 2, 1}, 253588, true, false},
+    {&toy, CANONICAL, TOY_AT_ONCE | ELIMINATED_SHORT, {5, 2, 2}, 763360, true, true},
     {&papers_bucket_system, CANONICAL, 0, {4, 1, 1}, 1549101, true, true},
     {&papers_bucket_system, CANONICAL, ELIMINATED_SHORT, {4, 1, 2}, 13602157, true, true},
 };
@@ -234,6 +236,22 @@ static void an_rbuf_that_is_not_cleared_is_caught(void)
     check_graph_free(&graph);
 }
 
+/* With r = 2 and one slot fewer than 3r-1: two who quit in one step and one who has failed leave one
+   slot, and two helpers need one. If only one can quit in a step there is one left for each. */
+static void one_slot_fewer_is_enough_unless_r_quit_at_once(void)
+{
+    static struct explored e;
+    unsigned variant = ELIMINATED_SLOT_FEWER | ELIMINATED_SHORT;
+    explore(&e, &toy, CANONICAL, variant | TOY_AT_ONCE, (struct size){5, 2, 2});
+    EXPECT(e.graph.wrong == NULL);
+    EXPECT_EQ(simulation_failures_to_cease(&e.graph), 1);
+    check_graph_free(&e.graph);
+    explore(&e, &toy, CANONICAL, variant, (struct size){5, 2, 2});
+    expect_simulation(&e);
+    EXPECT_EQ(simulation_failures_to_cease(&e.graph), 2);
+    check_graph_free(&e.graph);
+}
+
 /* The report has drones give their slots back. They have none to give that the other two reasons do
    not take from them: a drone has quit in a stage before, and is DEAD, or PREVIOUS and was no
    helper. */
@@ -260,7 +278,9 @@ int main(int argc, char **argv)
 {
     slow = argc > 1 && strcmp(argv[1], "slow") == 0;
     RUN(every_copy_is_the_supervisors_state_and_it_never_ceases);
-    if (!slow) {
+    if (slow) {
+        RUN(one_slot_fewer_is_enough_unless_r_quit_at_once);
+    } else {
         RUN(few_processes_need_no_slots);
         RUN(the_promises_of_the_subject_are_kept);
         RUN(the_canonical_form_changes_nothing_that_can_be_seen);

@@ -16,6 +16,10 @@
 #include <string.h>
 
 enum { TOY_MOST = 8 };
+
+/* size.variant: the supervisor waits until none of those is left, and makes k quit at once. */
+enum { TOY_AT_ONCE = 1 };
+
 enum toy_class { TOY_AWAY, TOY_HELPS, TOY_QUITS, TOY_ENABLED, TOY_SEATED };
 
 struct toy_value {
@@ -79,7 +83,24 @@ static unsigned toy_count(const struct supervised_size *size, const void *value,
     return count;
 }
 
-enum toy_transition { TOY_GOES_ON, TOY_MAKES_QUIT, TOY_ENABLES, TOY_TRANSITIONS };
+/* TOY_MAKES_QUIT and up: so many quit, less one. */
+enum toy_transition { TOY_GOES_ON, TOY_ENABLES, TOY_MAKES_QUIT };
+
+/* Make those quit whom it is time for. Returns how many. */
+static unsigned toy_make_quit(const struct supervised_size *size, struct toy_value *v,
+                              const struct toy_supervisor *x)
+{
+    bool at_once = size->variant == TOY_AT_ONCE;
+    unsigned busy = x->quitters + toy_count(size, v, TOY_ENABLED, TOY_ENABLED);
+    unsigned most = !at_once ? busy < size->k : busy == 0 ? size->k : 0;
+    unsigned quit = 0;
+    for (unsigned i = 0; quit < most && i < (at_once ? size->n : 1); i++) {
+        uint8_t *class = &v->class[(x->turn + i) % size->n];
+        quit += *class == TOY_HELPS;
+        *class = *class == TOY_HELPS ? TOY_QUITS : *class;
+    }
+    return quit;
+}
 
 static unsigned toy_transition(const struct supervised_size *size, void *value,
                                const void *supervisor)
@@ -87,31 +108,27 @@ static unsigned toy_transition(const struct supervised_size *size, void *value,
     struct toy_value *v = value;
     const struct toy_supervisor *x = supervisor;
     uint8_t *class = &v->class[x->turn];
-    if (*class == TOY_HELPS &&
-        x->quitters + toy_count(size, v, TOY_ENABLED, TOY_ENABLED) < size->k) {
-        *class = TOY_QUITS;
-        return TOY_MAKES_QUIT;
-    }
     if (*class == TOY_QUITS && toy_count(size, v, TOY_ENABLED, TOY_SEATED) < size->k) {
         *class = TOY_ENABLED;
         return TOY_ENABLES;
     }
-    return TOY_GOES_ON;
+    unsigned quit = toy_make_quit(size, v, x);
+    return quit == 0 ? TOY_GOES_ON : TOY_MAKES_QUIT + quit - 1;
 }
 
 static void toy_follow(const struct supervised_size *size, void *supervisor, unsigned transition)
 {
     struct toy_supervisor *x = supervisor;
-    int more = transition == TOY_MAKES_QUIT ? 1 : transition == TOY_ENABLES ? -1 : 0;
-    x->quitters = (uint8_t)((x->quitters + more) & 7); /* 7: for broken machines only */
+    unsigned quit = transition >= TOY_MAKES_QUIT ? transition - TOY_MAKES_QUIT + 1 : 0;
+    unsigned less = transition == TOY_ENABLES;
+    x->quitters = (uint8_t)((x->quitters + quit - less) & 7); /* 7: for broken machines only */
     x->turn = (uint8_t)((x->turn + 1U) % size->n);
 }
 
 static unsigned toy_transitions(const struct supervised_size *size, const void *supervisor)
 {
-    (void)size;
     (void)supervisor;
-    return TOY_TRANSITIONS;
+    return TOY_MAKES_QUIT + size->k;
 }
 
 static enum supervised_eligibility toy_eligibility(const struct supervised_size *size,

@@ -162,7 +162,7 @@ static void send(const struct act *a)
     unsigned char bits[ELIMINATED_MOST_BITS] = {0};
     unsigned s = a->own->slot - 1U;
     unsigned length = a->subject->encode(a->size, a->own->x, bits);
-    if (eliminated_is(a->system, ELIMINATED_SHORT)) {
+    if (eliminated_is_short(a->system)) {
         length = 1;
         bits[0] = 0;
     }
@@ -198,7 +198,7 @@ static void complete(const struct act *a, unsigned t)
     for (unsigned i = 0; i < own->got[t]; i++) {
         bits[i] = own->rbuf[t][i / 8] >> i % 8 & 1;
     }
-    if (eliminated_is(a->system, ELIMINATED_SHORT)) {
+    if (eliminated_is_short(a->system)) {
         memcpy(x, a->shared->ghost, a->subject->supervisor_bytes);
     } else {
         a->subject->decode(a->size, bits, own->got[t], x);

@@ -72,8 +72,9 @@ enum eliminated_broken {
     ELIMINATED_ALWAYS_SERVES = 18 << 16,  /* slots are serviced with r stateholders, too */
     ELIMINATED_NO_CHANNELS = 19 << 16,    /* nothing is ever sent */
     ELIMINATED_THRESHOLD_LESS = 20 << 16, /* the state is distributed with one fewer in T */
-    /* Not broken: a message is one bit long and the ghost supplies the rest. Watched only. */
-    ELIMINATED_SHORT = 31 << 16
+    /* Beside one of these, or alone: a message is one bit long, and the ghost supplies the rest.
+       Of watched machines only; nothing is broken by it. */
+    ELIMINATED_SHORT = 1 << 30
 };
 
 /* The functions of a step machine whose subject is a struct supervised; machine.wide is true. A

@@ -35,7 +35,7 @@ static bool follows(const struct judging *j, const void *x)
 static const char *wrong_message(const struct judging *j, const struct eliminated_own *own)
 {
     unsigned s = own->slot - 1U;
-    bool in_full = !eliminated_is(j->system, ELIMINATED_SHORT);
+    bool in_full = !eliminated_is_short(j->system);
     for (unsigned t = 0; t < j->layout->slots; t++) {
         uint8_t channel = j->shared->channels[t][s];
         unsigned got = own->got[t];
@@ -119,7 +119,7 @@ const char *eliminated_judge(const struct step_system *system,
     _Alignas(8) unsigned char workers[STEP_MAX_PROCESSES * SUPERVISED_WORKER_BYTES];
     const char *wrong = NULL;
     j.length = j.subject->encode(&j.layout->size, now, j.bits);
-    j.length = eliminated_is(system, ELIMINATED_SHORT) ? 1 : j.length;
+    j.length = eliminated_is_short(system) ? 1 : j.length;
     for (unsigned i = 0; i < system->n && wrong == NULL; i++) {
         struct eliminated_own own;
         eliminated_get_own(system, (const unsigned char *)states + i * system->private_bytes, &own);

@@ -55,7 +55,12 @@ static inline const struct eliminated_layout *eliminated_layout(const struct ste
 
 static inline bool eliminated_is(const struct step_system *system, enum eliminated_broken broken)
 {
-    return system->machine->variant >> 16 == (unsigned)broken >> 16;
+    return (system->machine->variant & ~(unsigned)ELIMINATED_SHORT) >> 16 == (unsigned)broken >> 16;
+}
+
+static inline bool eliminated_is_short(const struct step_system *system)
+{
+    return (system->machine->variant & ELIMINATED_SHORT) != 0;
 }
 
 /* Sizes and layout; `watched`: with room for the ghost. */
