@@ -1,8 +1,9 @@
 /*
  * Supervisor elimination at sizes that cannot be explored: the bucket algorithm and the hidden
  * queue without their supervisors, driven by an adversary who stops processes for good, fewer than
- * r, where it hurts most. Every state is compared with a supervisor that runs alongside, as in eliminated_test.c; the
- * supervisor's steps must go on, and whoever tries and lives must enter if a seat is left for it.
+ * r, where it hurts most. Every state is compared with a supervisor that runs alongside, as in
+ * eliminated_test.c; the supervisor's steps must go on, and whoever tries and lives must enter if a
+ * seat is left for it.
  *
  *     eliminated_drive_test [slow | SEED]     more runs; or the runs of one seed, as printed
  */

@@ -236,8 +236,8 @@ static void an_rbuf_that_is_not_cleared_is_caught(void)
     check_graph_free(&graph);
 }
 
-/* With r = 2 and one slot fewer than 3r-1: two who quit in one step and one who has failed leave one
-   slot, and two helpers need one. If only one can quit in a step there is one left for each. */
+/* With r = 2 and one slot fewer than 3r-1: two who quit in one step and one who has failed leave
+   one slot, and two helpers need one. If only one can quit in a step, one is left for each. */
 static void one_slot_fewer_is_enough_unless_r_quit_at_once(void)
 {
     static struct explored e;

@@ -13,8 +13,8 @@
  *                                        one bit more if n doubles
  *
  * The properties are decided at n <= 3, r = k (tests/verdicts_test.c), the simulation at n <= 3,
- * k = r = 1, and by make model at n = 4, k = r = 1, and n = 4, k = 1, r = 2 with messages of one bit
- * (tests/eliminated_test.c); by schedules, at n up to 16, k and r up to 3
+ * k = r = 1, and by make model at n = 4, k = r = 1, and, with messages of one bit, at n = 4, k = 1,
+ * r = 2 (tests/eliminated_test.c); by schedules, at n up to 16, k and r up to 3
  * (tests/eliminated_drive_test.c). The state leaves shared memory when more than
  * k max(1, r-1) + 2r-2 are in T.
  */
