@@ -20,7 +20,7 @@ static void show(const struct step_machine *const *list, int width)
 static int run(const struct lab_options *options)
 {
     static const struct step_machine *const core[] = {&model_pool, NULL};
-    int width = options->all ? 28 : 17; /* of the longest name */
+    int width = lab_name_width(options->all ? papers_mutants : papers_all); /* the longest of all */
     if (options->json) {
         json_t *array = json_array();
         add(array, papers_all, false);

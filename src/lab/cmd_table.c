@@ -278,6 +278,13 @@ static unsigned choose(bool all, struct row *rows, unsigned *papers)
     return count;
 }
 
+static int name_width(const struct lab_options *options)
+{
+    int width = lab_name_width(papers_all);
+    int all = lab_name_width(papers_mutants);
+    return options->all && all > width ? all : width;
+}
+
 static int print_all(const struct lab_options *options, struct row *rows, unsigned count)
 {
     if (options->json) {
@@ -287,7 +294,7 @@ static int print_all(const struct lab_options *options, struct row *rows, unsign
         }
         return lab_print_json(array);
     }
-    show_foot(rows, count, options->all ? 25 : 17);
+    show_foot(rows, count, name_width(options));
     return LAB_OK;
 }
 
@@ -295,7 +302,7 @@ static int run(const struct lab_options *options)
 {
     unsigned papers;
     unsigned total = choose(options->all, NULL, &papers);
-    int width = options->all ? 25 : 17;
+    int width = name_width(options);
     struct row *rows = calloc(total, sizeof *rows);
     int status = LAB_OK;
     if (rows == NULL) {

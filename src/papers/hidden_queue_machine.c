@@ -29,7 +29,7 @@ static unsigned cell_bits(const struct supervised_size *size, unsigned cell, uns
     }
     return byte == 0   ? step_bits_of(cell < size->k ? 3 : 2) /* INSIDE in the first k only */
            : byte == 1 ? step_bits_of(hidden_queue_colors(size))
-                       : step_bits_of(hidden_queue_names(size));
+                       : step_bits_of(hidden_queue_names(size) + 1); /* 0: empty */
 }
 
 static unsigned channel_bits(const struct supervised_size *size, unsigned channel, unsigned byte)
@@ -98,6 +98,40 @@ static unsigned bits(const struct step_system *system, unsigned word)
     return all;
 }
 
+static unsigned talk_bits(const struct supervised_size *size, unsigned byte, unsigned waiting,
+                          unsigned longest)
+{
+    const unsigned values[] = {HIDDEN_QUEUE_TELLS + 1, hidden_queue_colors(size), longest + 1,
+                               step_bits_of(longest + 1) + 1, waiting + 1};
+    size_t talk = sizeof(struct hidden_queue_talk);
+    return byte / talk < size->r ? step_bits_of(values[byte % talk]) : 0;
+}
+
+/* The bits of one byte of the supervisor's state, which is in shared memory while at most c1 are in
+   T: so (R7) bounds its numbers. */
+static unsigned supervisor_bits(const struct supervised_size *size, size_t byte)
+{
+    unsigned c1 = papers_hidden_queue_system.threshold(size);
+    unsigned waiting = c1 < size->n ? c1 : size->n;
+    unsigned longest = c1 + size->r - 1 < size->n ? c1 + size->r - 1 : size->n;
+    unsigned colors = hidden_queue_colors(size);
+    const unsigned values[] = {waiting + 1, colors,     waiting + 1,
+                               colors + 1,  colors + 1, waiting + 1};
+    size_t talks = offsetof(struct hidden_queue_supervisor, talks);
+    size_t unused = offsetof(struct hidden_queue_supervisor, unused);
+    size_t hidden = offsetof(struct hidden_queue_supervisor, hidden);
+    if (byte < talks) {
+        return step_bits_of(values[byte]);
+    }
+    if (byte < unused) {
+        return talk_bits(size, (unsigned)(byte - talks), waiting, longest);
+    }
+    if (byte < hidden || (byte - hidden) / sizeof(struct hidden_queue_entry) >= waiting) {
+        return 0;
+    }
+    return (byte - hidden) % 2 == 0 ? step_bits_of(colors) : 1 + step_bits_of(longest + 1);
+}
+
 static unsigned bits_eliminated(const struct step_system *system, unsigned word)
 {
     static const struct hidden_queue_supervisor outside = {0};
@@ -105,9 +139,19 @@ static unsigned bits_eliminated(const struct step_system *system, unsigned word)
     struct supervised_size size = supervised_size_of(system);
     unsigned a = hidden_queue_transitions(&size, &outside);
     unsigned b = hidden_queue_transitions(&size, &inside);
-    return word < sizeof(struct hidden_queue_value) / 8
-               ? bits(system, word)
-               : eliminated_bits(system, word, a > b ? a : b);
+    size_t value = sizeof(struct hidden_queue_value);
+    size_t byte = 8 * (size_t)word;
+    unsigned all = 0;
+    if (byte < value) {
+        return bits(system, word);
+    }
+    if (byte >= value + sizeof(struct hidden_queue_supervisor)) {
+        return eliminated_bits(system, word, a > b ? a : b);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        all += supervisor_bits(&size, byte - value + i);
+    }
+    return all;
 }
 
 static double bound(const struct step_system *system)
