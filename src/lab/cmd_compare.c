@@ -106,6 +106,9 @@ static json_t *rates_json(const struct lab_compared *row)
 {
     double least = INFINITY;
     double most = 0;
+    if (row->run.cycles == 0) { /* the time was too short for one passage */
+        return json_null();
+    }
     for (unsigned i = 0; i < row->run.rounds; i++) {
         least = fmin(least, row->rates[i]);
         most = fmax(most, row->rates[i]);

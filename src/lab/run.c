@@ -168,8 +168,9 @@ static void *work(void *argument)
         supervise(worker->arena, worker->process);
         return NULL;
     }
-    while (atomic_load(&worker->arena->order) == GO_ON &&
-           cycle(worker->arena, worker->process, state)) {
+    /* once at least, however short the run is or late this one is started */
+    while (cycle(worker->arena, worker->process, state) &&
+           atomic_load(&worker->arena->order) == GO_ON) {
         if (worker->process % 4 == 3) {
             (void)sched_yield(); /* some come less often than others */
         }
