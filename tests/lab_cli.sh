@@ -103,6 +103,17 @@ status 64 "$lab" check bucket -n 4 -k 14
 status 0 "$lab" space bucket -n 3 -k 1 --json
 json '.values == 650 and .values <= .bound'
 
+# bounded registers: the paper leaves first-enabled open for them
+status 0 "$lab" check fife-bounded -n 2 -k 1 --json
+json '.states == 78588 and .properties["first-enabled"].verdict == "holds"'
+json '.claims | contains(["first-in"]) and (contains(["first-enabled"]) | not)'
+status 64 "$lab" check fife-bounded -n 6 -k 1
+grep -q 'would have 88 bits' "$dir/err" || fail "it does not say why it takes no more than 5"
+status 0 "$lab" space fife-bounded -n 2 -k 1 --json
+json '.word_bits == [1,1,9,9,1,1]'
+status 0 "$lab" space -n 5 -k 2 --json
+json '.algorithms[] | select(.algorithm == "fife-bounded") | .word_bits[5:10] == [61,61,61,61,61]'
+
 # the gate: explored, asleep, and equivalent to the algorithm it is
 status 0 "$lab" check gate -n 4 -k 1 --json
 json '.states == 1032 and .values == 40 and ([.properties[] | .verdict] | all(. == "holds"))'
@@ -181,7 +192,7 @@ status 64 "$lab" space -n 8
 status 64 "$lab" equal numbered colored -n 17 -k 1
 one_line
 status 0 "$lab" list --json
-json 'map(.name) | contains(["semaphore","bank","queue","numbered","colored-unbounded","colored","colored-printed","colored-1979","pool","gate","gate-sleep"])'
+json 'map(.name) | contains(["semaphore","bank","queue","numbered","colored-unbounded","colored","colored-printed","colored-1979","fife","fife-bounded","fife-atomic","pool","gate","gate-sleep"])'
 status 0 "$lab" table --json
 json 'length >= 8'
 json 'map(select(.algorithm == "colored"))[0].found | to_entries | all(.value.verdict == "holds")'
@@ -198,6 +209,13 @@ for machine in semaphore bank queue numbered colored-unbounded colored colored-t
     status 0 "$lab" run $machine -n 6 -k 2 --seconds 0.2 --processes --json
     json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == true'
     case $machine in semaphore | bank | gate-sleep) ;; *) json '.overtakings == 0' ;; esac
+done
+for machine in fife fife-bounded fife-atomic; do # overtakings are of the doorway, and allowed
+    for how in "" --processes; do
+        # shellcheck disable=SC2086
+        status 0 "$lab" run $machine -n 5 -k 2 --seconds 0.3 --json $how
+        json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .stuck == 0'
+    done
 done
 for how in "" --processes; do # with a supervisor, who is one more
     # shellcheck disable=SC2086
