@@ -262,7 +262,7 @@ bool snapshot_step(const struct snapshot *s, struct step_memory *memory, struct 
         break;
     }
     case GREET_WRITE:
-        step_write(memory, word_q(s, process, x->at), x->q >> x->at & 1U);
+        step_write(memory, word_q(s, process, x->at), (unsigned)x->q >> x->at & 1U);
         x->at = other_from(x->at + 1U, process);
         x->stage = GREET;
         if (x->at >= s->n) {
