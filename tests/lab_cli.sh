@@ -78,7 +78,15 @@ json '[.properties["overtakings","prompt"] | .most, .entries] == [1,3,0,2]'
 status 0 "$lab" check gtex -n 4 -k 1 --property prompt --trace "$dir/gtex.trace" --json
 json '.properties.prompt | .most == "unbounded" and .entries == "unbounded" and .trace == [4,3,3]'
 status 0 "$lab" replay "$dir/gtex.trace"
+status 0 "$lab" check naive -n 3 -k 1 --reduced --json
+json '.reduced and .states == 1737 and .values == 129 and .properties.C2.verdict == "not checked"'
+json '.properties | .lockout.verdict == "holds" and .prompt.entries == 2'
+status 1 "$lab" check gtex-printed -n 3 -k 1 --reduced --trace "$dir/reduced.trace"
+status 0 "$lab" replay "$dir/reduced.trace"
+status 64 "$lab" check colored -n 3 -k 1 --reduced
+one_line
 status 0 "$lab" check fife -n 2 -k 2 --json
+json '.reduced | not'
 json '[.properties["first-in","first-enabled"].verdict] == ["holds","holds"]'
 json '.claims | contains(["first-in","first-enabled"])'
 status 1 "$lab" check fife-printed -n 2 -k 1 --property first-in --trace "$dir/fife.trace" --json

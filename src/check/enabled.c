@@ -214,7 +214,8 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
     enabled->has_exit = somebody_exits(graph);
     for (unsigned kind = 0; kind < PASSES; kind++) {
         passes->wanted[kind] = kind == PASS_C || (!graph->system->machine->loose_regions &&
-                                                  (kind != PASS_R || enabled->has_exit));
+                                                  (kind != PASS_R || enabled->has_exit) &&
+                                                  (kind != PASS_1979 || !graph->options.reduced));
         for (unsigned i = 0; i < workers; i++) {
             enum step_region zone = kind == PASS_R ? STEP_REMAINDER : STEP_CRITICAL;
             passes->pass[kind][i] = (struct pass){

@@ -2,9 +2,9 @@
  * How often others, all together, enter C while P_i is in T once: along any schedule, or along
  * those that are prompt for P_i.
  *
- * If somebody enters inside a strongly connected component of the states with P_i in T, then without
- * bound. Else the longest way through the components counts; they come in an order in which those
- * that a step leads to come first.
+ * If somebody enters inside a strongly connected component of the states with P_i in T, then
+ * without bound. Else the longest way through the components counts; they come in an order in which
+ * those that a step leads to come first.
  */
 #include "check/property.h"
 

@@ -8,6 +8,8 @@
  */
 #include "check/explore.h"
 
+#include "check/reduce.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +117,11 @@ struct unpacked {
 };
 
 /* Let one thing happen to a copy of the state, and bring the result into canonical form. False
-   if it cannot happen. */
+   if it cannot happen. In a reduced graph heedless steps follow; if `parts` is not NULL they are
+   noted there, and *error says what went wrong. */
 static bool execute(const struct check_graph *graph, uint32_t state, unsigned label,
-                    struct unpacked *u, struct step_access *access)
+                    struct unpacked *u, struct step_access *access, struct check_seen *parts,
+                    int *error)
 {
     const struct step_system *system = graph->system;
     unsigned process = check_label_process(system, label);
@@ -134,6 +138,9 @@ static bool execute(const struct check_graph *graph, uint32_t state, unsigned la
         system->machine->step(system, &memory, own, process);
     } else {
         happens = system->machine->event(system, &memory, own, process, event);
+    }
+    if (graph->options.reduced && event == 0) {
+        *error = check_reduce_run(system, &memory, own, process, parts);
     }
     for (unsigned i = 0; i < system->shared_words; i++) {
         u->words[i] =
@@ -173,9 +180,15 @@ static int execute_and_number(struct explorer *e, uint32_t state, unsigned label
     struct step_access access = {0};
     struct unpacked u;
     unsigned process = check_label_process(system, label);
-    if (!execute(graph, state, label, &u, &access)) {
+    int error = 0;
+    if (!execute(graph, state, label, &u, &access, seen, &error)) {
         found->shared = CHECK_NO_STATE;
         return 0;
+    }
+    if (error == -EDOM) {
+        note_broken(e, state, process, "a step said to be heedless is not");
+    } else if (error != 0) {
+        return error;
     }
     if (check_label_event(system, label) == 0) {
         look_at_step(e, state, process, &u, &access);
@@ -202,7 +215,8 @@ uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned lab
     if (!graph->options.only_exclusion) {
         return check_edge(graph, state, label);
     }
-    if (!execute(graph, state, label, &u, NULL)) {
+    int error = 0;
+    if (!execute(graph, state, label, &u, NULL, NULL, &error)) {
         return CHECK_NO_STATE;
     }
     /* All parts of a successor have been numbered when its predecessor was expanded. */
@@ -461,6 +475,9 @@ static int run(struct explorer *e)
         show_progress(e, next, start, false);
     }
     show_progress(e, 0, start, true);
+    if (graph->options.reduced && !check_reduce_certify(graph)) {
+        note_broken(e, 0, 0, "a step said to be heedless is not");
+    }
     graph->complete = true;
     return 0;
 }

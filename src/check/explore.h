@@ -15,6 +15,7 @@
 struct check_options {
     size_t memory;       /* bytes; 0: check_budget_default() */
     bool only_exclusion; /* keep no edges: decide exclusion and nothing else */
+    bool reduced;        /* leave out reads that make no difference: check/reduce.h */
     unsigned threads;    /* for the analysis; 0: as many as there are processors */
     FILE *progress;      /* where to show it, or NULL; for people, on a terminal */
 };

@@ -21,15 +21,15 @@ static json_t *document(const struct step_system *system, const struct check_gra
             (void)json_array_append_new(claims, json_string(name));
         }
     }
-    return json_pack("{s:s, s:i, s:i, s:i, s:I, s:I, s:o, s:b, s:f, s:o, s:o}", "algorithm",
-                     system->machine->name, "n", (int)system->workers, "k", (int)system->k, "r",
-                     (int)system->robustness, "states", (json_int_t)check_states(graph),
-                     "transitions", (json_int_t)graph->transitions, "values",
-                     system->machine->unbounded
-                         ? json_null()
-                         : json_integer((json_int_t)graph->seen.shared.count),
-                     "complete", graph->complete, "seconds", graph->seconds, "claims", claims,
-                     "properties", properties);
+    return json_pack(
+        "{s:s, s:i, s:i, s:i, s:b, s:I, s:I, s:o, s:b, s:f, s:o, s:o}", "algorithm",
+        system->machine->name, "n", (int)system->workers, "k", (int)system->k, "r",
+        (int)system->robustness, "reduced", graph->options.reduced, "states",
+        (json_int_t)check_states(graph), "transitions", (json_int_t)graph->transitions, "values",
+        system->machine->unbounded ? json_null()
+                                   : json_integer((json_int_t)graph->seen.shared.count),
+        "complete", graph->complete, "seconds", graph->seconds, "claims", claims, "properties",
+        properties);
 }
 
 /* How often others enter while one tries, where that is counted. */
@@ -92,7 +92,7 @@ static void show(const struct step_system *system, const struct check_graph *gra
         (void)printf(", r=%u", system->robustness);
     }
     (void)printf(": %s\n", system->machine->title);
-    (void)printf("%u states", check_states(graph));
+    (void)printf("%u states%s", check_states(graph), graph->options.reduced ? ", reduced" : "");
     if (check_states(graph) >= 10000) { /* of fewer the fixed part of the tables says nothing */
         (void)printf(" (%.0f bytes each)", (double)graph->budget.most / check_states(graph));
     }
@@ -220,8 +220,8 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_check = {
     .name = "check",
     .usage = "check ALGORITHM -n N -k K [-r R] [--trace FILE]\n"
-             "       [--property NAME] [--only exclusion] [--memory SIZE] [--threads T]\n"
-             "       [--json]",
+             "       [--property NAME] [--only exclusion] [--reduced] [--memory SIZE]\n"
+             "       [--threads T] [--json]",
     .help = "Explore every interleaving of N processes with K seats and decide each property:\n"
             "holds, violated (with a shortest schedule that shows it), or not checked.\n"
             "Schedules are process numbers from 1, in the order in which they take steps.\n"
@@ -231,6 +231,8 @@ const struct lab_command lab_check = {
             "                 --property NAME chooses which\n"
             "  --threads T    threads for the analysis (default: one a processor)\n"
             "  --only exclusion   decide nothing else: faster, and less memory for each state\n"
+            "  --reduced      leave out reads that make no difference: fewer states; C2, C4',\n"
+            "                 C5', C6 and invariant are not decided then\n"
             "  --memory SIZE  stop with a message at this size (default: 3/4 of what is free)\n"
             "\n"
             "For pool, the core that ships, say what may happen to its guests:\n"
@@ -251,7 +253,7 @@ const struct lab_command lab_check = {
             "\n"
             "    usher-lab check colored -n 4 -k 2\n"
             "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n",
-    .flags = "nkrtPymTjCFGUVBLWQSZ",
+    .flags = "nkrtPyRmTjCFGUVBLWQSZ",
     .operands = 1,
     .run = run,
 };

@@ -26,6 +26,7 @@ static const struct option long_options[] = {
     {"memory", required_argument, NULL, 'm'},
     {"seconds", required_argument, NULL, 's'},
     {"only", required_argument, NULL, 'y'},
+    {"reduced", no_argument, NULL, 'R'},
     {"property", required_argument, NULL, 'P'},
     {"threads", required_argument, NULL, 'T'},
     {"output", required_argument, NULL, 'o'},
@@ -192,6 +193,9 @@ static int parse_one(int letter, char *argument, bool lists, struct lab_options 
         return strcmp(argument, "exclusion") == 0
                    ? LAB_OK
                    : lab_fail(LAB_USAGE, "--only knows one property: exclusion");
+    case 'R':
+        options->reduced = true;
+        return LAB_OK;
     case 'j':
         options->json = true;
         return LAB_OK;

@@ -128,9 +128,14 @@ int lab_explore(const struct lab_options *options, const struct step_system *sys
     struct check_options how = {
         .memory = options->memory,
         .only_exclusion = options->only_exclusion,
+        .reduced = options->reduced,
         .threads = options->threads,
         .progress = isatty(STDERR_FILENO) ? stderr : NULL,
     };
+    if (options->reduced && system->machine->heedless == NULL) {
+        return lab_fail(LAB_USAGE, "%s has no reads that can be left out: not with --reduced",
+                        system->machine->name);
+    }
     if (system->n > CHECK_MAX_PROCESSES) {
         return lab_fail(LAB_USAGE, "all interleavings can be explored for n up to %u, not %u",
                         CHECK_MAX_PROCESSES - (system->n - system->workers), system->workers);

@@ -17,7 +17,7 @@
  *     FIFO enabling             no         violated for n >= 2
  *     overtakings               no         at most 1, 1, 3, 6 for n = 2, 3, 4, 5; while one tries
  *                                          the others enter at most n(n-1)/2 times, all together
- *     prompt                    no         at most 0, 0, 2, 5; others enter at most 1, 2, 5, 9 times
+ *     prompt                    no         at most 0, 0, 2, 5; others enter 1, 2, 5, 9 times
  *
  * As printed: no line had to be changed.
  */

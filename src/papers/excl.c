@@ -52,10 +52,15 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     levels_step(system, memory, state, process, find);
 }
 
+static bool heedless(const struct step_system *system, const void *state, unsigned process)
+{
+    return levels_heedless(system, state, process, find);
+}
+
 #define EXCL(name_, title_, variant_)                                                              \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .prepare = prepare,             \
-        .init = levels_init, .step = step, .region = levels_region,                                \
+        .init = levels_init, .step = step, .region = levels_region, .heedless = heedless,          \
         .print_word = levels_flat_print_word, .bound = levels_flat_bound,                          \
         .space = &levels_flat_space                                                                \
     }

@@ -126,8 +126,8 @@ static const struct step_space space = {
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .subject = &unbounded,          \
         .unbounded = true, .prepare = prepare, .init = init, .step = fife_step,                    \
-        .region = fife_region, .waiting_room = fife_waiting_room, .rebase = rebase,                \
-        .print_word = print_word, .space = &space,                                                 \
+        .region = fife_region, .waiting_room = fife_waiting_room, .heedless = fife_heedless,       \
+        .rebase = rebase, .print_word = print_word, .space = &space,                               \
         .printed = (unsigned)(variant_) == (unsigned)TIMESTAMPS_PRINTED                            \
     }
 

@@ -129,10 +129,16 @@ static void look(const struct step_system *system, struct step_memory *memory, s
     x->y = 0;
 }
 
+/* So many before a process send it through the waiting room again. */
+static unsigned enough_before(const struct step_system *system)
+{
+    return system->k + FIFE_HAS(system, FIFE_ONE_MORE);
+}
+
 static void scan(const struct step_system *system, struct step_memory *memory, struct fife_state *x,
                  unsigned process)
 {
-    unsigned enough = system->k + FIFE_HAS(system, FIFE_ONE_MORE);
+    unsigned enough = enough_before(system);
     unsigned before;
     bool last = timestamps_of(system)->scan_step(system, memory, part_of(x), process, &before);
     x->test = x->test + before < enough ? x->test + before : enough;
@@ -226,4 +232,11 @@ bool fife_waiting_room(const struct step_system *system, const void *state)
     (void)system;
     enum stage stage = (enum stage)((const struct fife_state *)state)->stage;
     return stage == LOOK || stage == SCAN;
+}
+
+bool fife_heedless(const struct step_system *system, const void *state, unsigned process)
+{
+    const struct fife_state *x = state;
+    (void)process;
+    return x->stage == SCAN && x->test >= enough_before(system);
 }

@@ -67,4 +67,8 @@ void fife_step(const struct step_system *system, struct step_memory *memory, voi
 enum step_region fife_region(const struct step_system *system, const void *state);
 bool fife_waiting_room(const struct step_system *system, const void *state);
 
+/* Over timestamps whose Scan_i is a read for each that is asked about, and keeps nothing of it:
+   once enough are before i, the rest of the scan makes no difference. */
+bool fife_heedless(const struct step_system *system, const void *state, unsigned process);
+
 #endif

@@ -158,6 +158,11 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     levels_step(system, memory, state, process, find);
 }
 
+static bool heedless(const struct step_system *system, const void *state, unsigned process)
+{
+    return levels_heedless(system, state, process, find);
+}
+
 /* The node whose turn registers a word is among, and q. */
 static struct node node_with(const struct step_system *system, unsigned word, unsigned *q)
 {
@@ -246,8 +251,9 @@ static const struct step_space space = {
 #define GTEX(name_, title_, variant_)                                                              \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .prepare = prepare,             \
-        .init = init, .step = step, .region = levels_region, .print_word = print_word,             \
-        .bound = bound, .space = &space, .printed = (variant_) == LEVELS_PRINTED                   \
+        .init = init, .step = step, .region = levels_region, .heedless = heedless,                 \
+        .print_word = print_word, .bound = bound, .space = &space,                                 \
+        .printed = (variant_) == LEVELS_PRINTED                                                    \
     }
 
 const struct step_machine papers_gtex =

@@ -122,6 +122,20 @@ void levels_step(const struct step_system *system, struct step_memory *memory,
     }
 }
 
+bool levels_heedless(const struct step_system *system, const struct levels_state *state,
+                     unsigned process, levels_find *find)
+{
+    struct levels_competition c;
+    struct levels_competition next;
+    if ((state->stage != COUNT && state->stage != LOOK) ||
+        !find(system, process, state->number, &c)) {
+        return false;
+    }
+    bool too_many = (int)state->count > c.bound;
+    return state->stage == COUNT ? too_many
+                                 : !too_many && find(system, process, state->number + 1U, &next);
+}
+
 enum step_region levels_region(const struct step_system *system, const void *state)
 {
     (void)system;

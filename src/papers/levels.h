@@ -68,6 +68,11 @@ void levels_init(const struct step_system *system, uint64_t *words);
 void levels_step(const struct step_system *system, struct step_memory *memory,
                  struct levels_state *state, unsigned process, levels_find *find);
 
+/* The levels of others no longer matter once there are more than the bound; nor does turn if there
+   are not, unless the step is the one that leads to C. */
+bool levels_heedless(const struct step_system *system, const struct levels_state *state,
+                     unsigned process, levels_find *find);
+
 enum step_region levels_region(const struct step_system *system, const void *state);
 
 /* Of NAIVE and EXCL, where everybody is in one group and turn(s) is word n+s-1. */

@@ -143,6 +143,11 @@ struct step_machine {
        or none that is told from the rest. */
     bool (*waiting_room)(const struct step_system *system, const void *state);
 
+    /* Is the next step a read that leads to the same private state whatever it reads, in the same
+       region and on the same side of the doorway? What is asked of a state and of its canonical
+       form must have one answer. NULL: of no step. check/reduce.h leaves such steps out. */
+    bool (*heedless)(const struct step_system *system, const void *state, unsigned process);
+
     /* Bring a whole state into canonical form; NULL where the reachable states are finite. States
        with one canonical form must allow the same schedules to the same regions. `states` is n
        private states, one after the other. */
