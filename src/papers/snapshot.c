@@ -1,6 +1,7 @@
 /* An atomic snapshot from registers: see snapshot.h. */
 #include "papers/snapshot.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum stage {
@@ -34,7 +35,8 @@ unsigned snapshot_bits(unsigned n, uint32_t values)
     for (unsigned i = 0; i < n + 1; i++) {
         all *= values;
     }
-    for (; all > 1; all /= 2) {
+    while (all > 1) {
+        all /= 2;
         bits++;
     }
     return bits;
@@ -50,6 +52,7 @@ static unsigned squeeze(unsigned mask, unsigned process)
 static uint64_t pack(const struct snapshot *s, const struct content *c)
 {
     uint64_t number = 0;
+    assert(s->n > 0);
     for (unsigned j = s->n; j-- > 0;) {
         number = number * s->values + c->view[j];
     }
