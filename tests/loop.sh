@@ -11,7 +11,7 @@ random() { # random N: a number below N in $drawn
 }
 round=0
 while :; do
-    for machine in semaphore bank queue numbered colored-unbounded colored colored-tight colored-1979 gate; do
+    for machine in semaphore bank queue numbered colored-unbounded colored colored-tight colored-1979 bucket gate; do
         random 14
         n=$((drawn + 2))
         random $((n - 1))
