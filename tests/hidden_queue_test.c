@@ -9,6 +9,7 @@
  *     hidden_queue_test values    the series of value counts
  */
 #include "check/property.h"
+#include "hidden_queue_colors.h"
 #include "papers/eliminated.h"
 #include "papers/hidden_queue.h"
 #include "papers/papers.h"
@@ -212,8 +213,9 @@ static void explore_and_judge(const struct step_machine *machine, const struct e
     own.variant = row->variant;
     uint32_t values = explore(&graph, &system, &own, row->n, row->k, row->r);
     struct supervised_size size = size_of(row->n, row->k, row->r, row->variant);
-    (void)printf("  %s n=%u k=%u r=%u%s: %u states, %u values\n", machine->name, row->n, row->k,
-                 row->r, row->variant ? " tight" : "", check_states(&graph), values);
+    (void)printf("  %s n=%u k=%u r=%u%s: %u states, %u values%s\n", machine->name, row->n, row->k,
+                 row->r, row->variant ? " tight" : "", check_states(&graph), values,
+                 machine->rebase != NULL ? ", but for colours" : "");
     EXPECT_EQ(check_states(&graph), row->states);
     EXPECT(!machine->supervised || values <= hidden_queue_values(&size));
     EXPECT_EQ(check_decide(&graph, &report), 0);
@@ -250,6 +252,12 @@ static const struct explored eliminated_sizes[] = {{2, 1, 1, 0, 295}, {2, 1, 2, 
 
 static const struct explored slow_eliminated_sizes[] = {{3, 1, 1, 0, 2955061}};
 
+/* With colours in a canonical form. */
+static const struct explored canonical_sizes[] = {{3, 1, 1, 0, 2710}, {4, 2, 1, 0, 120497}};
+
+static const struct explored slow_canonical_sizes[] = {
+    {4, 1, 1, 0, 110861}, {5, 1, 1, 0, 6428516}, {4, 1, 2, 0, 14266845}};
+
 #define EXPLORE_ALL(machine, sizes)                                                                \
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes)[0]; i++) {                                \
         explore_and_judge(machine, &(sizes)[i]);                                                   \
@@ -263,6 +271,20 @@ static void with_its_supervisor_it_keeps_every_promise(void)
 static void with_its_supervisor_it_keeps_every_promise_at_more_sizes(void)
 {
     EXPLORE_ALL(&papers_hidden_queue_supervised, slow_supervised_sizes);
+}
+
+static void so_it_does_with_colours_in_canonical_form(void)
+{
+    struct step_machine machine = papers_hidden_queue_supervised;
+    machine.rebase = hidden_queue_rename_colors;
+    EXPLORE_ALL(&machine, canonical_sizes);
+}
+
+static void so_it_does_with_colours_in_canonical_form_at_more_sizes(void)
+{
+    struct step_machine machine = papers_hidden_queue_supervised;
+    machine.rebase = hidden_queue_rename_colors;
+    EXPLORE_ALL(&machine, slow_canonical_sizes);
 }
 
 static void without_a_supervisor_it_keeps_every_promise(void)
@@ -357,6 +379,7 @@ int main(int argc, char **argv)
     if (slow || explores) {
         RUN(with_its_supervisor_it_keeps_every_promise_at_more_sizes);
         RUN(without_a_supervisor_it_keeps_every_promise_at_more_sizes);
+        RUN(so_it_does_with_colours_in_canonical_form_at_more_sizes);
     }
     if (slow) {
         RUN(adversary_finds_nothing_wrong_in_long_runs);
@@ -366,6 +389,7 @@ int main(int argc, char **argv)
     }
     RUN(values_are_as_few_as_the_report_says);
     RUN(with_its_supervisor_it_keeps_every_promise);
+    RUN(so_it_does_with_colours_in_canonical_form);
     RUN(without_a_supervisor_it_keeps_every_promise);
     RUN(few_supervisor_states_go_with_one_value);
     RUN(every_dropped_guard_is_found_out);

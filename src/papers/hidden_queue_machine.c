@@ -12,10 +12,11 @@
  *     shared values            O(N (log N)^c), c = (max(1, r-1) - 1) (2k+3r-2)
  *                                        formula, at all sizes the values reached are fewer
  *
- * Decided, with supervisor: for n, k, r = 2,1,1  2,1,2  2,2,1  2,2,2  3,1,1, and by make model 3,1,2
- * 3,1,3  3,2,1  3,2,2  4,1,1. Without: 2,1,1  2,1,2, and by make model 3,1,1. By schedules of an
- * adversary: n up to 32, k and r up to 3 (tests/hidden_queue_test.c, where (R1) to (R6) and (R8)
- * are looked at in every step, too). (R7) is looked at by what it follows from: no long name in the
+ * Decided, with supervisor: for n, k, r = 2,1,1  2,1,2  2,2,1  2,2,2  3,1,1  4,2,1, and by make
+ * model 3,1,2  3,1,3  3,2,1  3,2,2  4,1,1  4,1,2  5,1,1. Without: 2,1,1  2,1,2, and by make model
+ * 3,1,1. By schedules of an adversary: n up to 32, k up to 3, r up to 4 (tests/hidden_queue_test.c,
+ * where (R1) to (R6) and (R8) are looked at in every step, too); without, tests/
+ * eliminated_drive_test.c. (R7) is looked at by what it follows from: no long name in the
  * supervisor's memory is larger than who is in T, and r-1.
  */
 #include "papers/eliminated.h"
