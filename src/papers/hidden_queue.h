@@ -209,13 +209,14 @@ _Static_assert(SHORT_NAMES_MOST >= HIDDEN_QUEUE_R - 1, "names for r-1");
 /* The symbol of a number at a position, 0 for its lowest bit. */
 static inline uint8_t hidden_queue_symbol(unsigned number, unsigned position)
 {
-    return number >> (position + 1) == 0 ? HIDDEN_QUEUE_LAST : (uint8_t)(number >> position & 1);
+    unsigned symbol = number >> (position + 1) == 0 ? HIDDEN_QUEUE_LAST : number >> position & 1;
+    return (uint8_t)symbol;
 }
 
 /* Add a symbol at a position to what was heard before. */
 static inline uint8_t hidden_queue_hear(uint8_t heard, unsigned position, unsigned symbol)
 {
-    return (uint8_t)(heard | (symbol != HIDDEN_QUEUE_0) << (position & 7));
+    return (uint8_t)(heard | (symbol != HIDDEN_QUEUE_0) << (position & 7U));
 }
 
 /* hidden_queue_worker.c: the worker's side */

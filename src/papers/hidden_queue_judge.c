@@ -2,7 +2,7 @@
  */
 #include "papers/hidden_queue.h"
 
-#include <string.h>
+#include <math.h>
 
 /* Who is accounted for: each worker once, each place once. */
 struct account {
@@ -185,7 +185,7 @@ double hidden_queue_values(const struct supervised_size *size)
     }
     for (unsigned i = 0; i < maps_at_once(size); i++) { /* of which colours, what, cancelled */
         values *= (colors - i) / (i + 1);
-        values *= short_names_maps(names, bits) * (1U << names);
+        values *= short_names_maps(names, bits) * exp2(names);
     }
     for (unsigned i = 0; i < hidden_queue_channels(size); i++) {
         values *= 12 + HIDDEN_QUEUE_SYMBOLS * colors; /* states without CLAIM; CLAIM */
