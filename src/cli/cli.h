@@ -74,7 +74,7 @@ char *cli_presentable(char *text);
 /* Cut to so many bytes, and not in the middle of a character. */
 char *cli_cut(char *text, size_t room);
 /* process.c */
-/* The beginning of a file of /proc/PID, ended by '\0'. How much there is, 0 if it may not be read. */
+/* The beginning of a file of /proc/PID, ended by '\0'. How much there is; 0: it may not be read. */
 size_t cli_read_process(pid_t pid, const char *what, char *text, size_t room);
 struct cli_process {
     char state; /* as ps shows it */

@@ -47,7 +47,8 @@ struct lab_run {
     uint64_t median_wait_ns, p99_wait_ns, longest_wait_ns;
 };
 
-/* Run once, for run->seconds; add to the results. 0, or -errno if threads, processes or memory cannot be had. */
+/* Run once, for run->seconds; add to the results. 0, or -errno if threads, processes or memory
+ * cannot be had. */
 int lab_run_for_real(struct lab_run *run);
 
 /* Complain if more than k were inside or somebody was stuck: LAB_VIOLATED; else LAB_OK. */

@@ -1,7 +1,7 @@
 /*
  * The hidden queue as step machines: with its supervisor (1979, Lemma 4.5), and without (Theorem
- * 4.4): Lemma 4.3 (eliminated.c) applied to it. The report's l is k, and its k is r, the robustness;
- * by default r = k.
+ * 4.4): Lemma 4.3 (eliminated.c) applied to it. The report's l is k, and its k is r, the
+ * robustness; by default r = k.
  *
  *     property                 promised  with its supervisor   without
  *     at most k in C           yes       holds                 holds

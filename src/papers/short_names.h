@@ -2,9 +2,9 @@
  * Short names for a few numbers out of many (1979, Lemma 4.5).
  *
  * A map gives each number of a set of m a short name, 1..m, so that no two of the set share one.
- * It looks at m-1 bits of a number at most: of the numbers that agree on the bits chosen so far, two
- * differ in some bit, which is chosen next; each choice splits at least one class, so m-1 choices
- * split all. A map is the positions of those bits and, for each name, what the bits are.
+ * It looks at m-1 bits of a number at most: of the numbers that agree on the bits chosen so far,
+ * two differ in some bit, which is chosen next; each choice splits at least one class, so m-1
+ * choices split all. A map is the positions of those bits and, for each name, what the bits are.
  *
  * So sets of numbers up to N need O((log N)^(m-1)) maps, for any m that is fixed.
  */
