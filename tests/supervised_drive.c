@@ -13,7 +13,7 @@ void drive_init(struct drive *drive, const struct supervised *subject,
 unsigned drive_random(struct drive *drive, unsigned bound)
 {
     drive->random = drive->random * 6364136223846793005UL + 1442695040888963407UL;
-    return (unsigned)((drive->random >> 33) % bound);
+    return bound == 0 ? 0 : (unsigned)((drive->random >> 33) % bound);
 }
 
 void *drive_worker(struct drive *drive, unsigned process)
@@ -123,7 +123,7 @@ static const char *judge(struct drive *drive)
 
 const char *drive_step(struct drive *drive, unsigned process)
 {
-    unsigned before[DRIVE_WORKERS];
+    unsigned before[DRIVE_WORKERS] = {0};
     bool supervisor = process == drive->size.n;
     const char *wrong = NULL;
     for (unsigned i = 0; i < drive->size.n; i++) {
@@ -157,7 +157,7 @@ const char *drive_step(struct drive *drive, unsigned process)
 const char *drive_adversely(struct drive *drive, unsigned long steps)
 {
     static const unsigned paces[] = {0, 0, 1, 1, 8, 40}; /* 0: asleep */
-    unsigned pace[DRIVE_WORKERS + 1];
+    unsigned pace[DRIVE_WORKERS + 1] = {0};
     unsigned all = 0;
     unsigned n = drive->size.n;
     for (unsigned long end = drive->steps + steps, change = 0; drive->steps < end;) {
@@ -175,7 +175,7 @@ const char *drive_adversely(struct drive *drive, unsigned long steps)
         change--;
         unsigned ticket = drive_random(drive, all);
         unsigned process = 0;
-        while (ticket >= pace[process]) {
+        while (process < n && ticket >= pace[process]) {
             ticket -= pace[process++];
         }
         const char *wrong = drive_step(drive, process);

@@ -28,7 +28,7 @@ struct drive {
 void drive_init(struct drive *drive, const struct supervised *subject,
                 const struct supervised_size *size, unsigned long seed);
 
-/* A number below `bound`. */
+/* A number below `bound`; 0 if that is 0. */
 unsigned drive_random(struct drive *drive, unsigned bound);
 
 void *drive_worker(struct drive *drive, unsigned process);
