@@ -220,7 +220,9 @@ for n in 1 2 3 4; do
         eventually stands sick $((n - 2)) "$pid"
     fi
 done
+# stopped first, so that none who lives a little longer finds the others dead
 # shellcheck disable=SC2154
+kill -STOP "$dead3" "$dead4"
 kill -KILL "$dead1" "$dead2" "$dead3" "$dead4" "$command1" "$command2"
 for process in "$dead1" "$dead2" "$dead3" "$dead4"; do
     ends "$process" 137
@@ -245,13 +247,16 @@ damage() { # OFFSET BYTES
     # shellcheck disable=SC2059
     printf "$2" | dd of="$USHER_DIR/sick" bs=1 seek="$1" conv=notrunc status=none
 }
-damage "$seats_at" '\001\000\000\000\000\000\001\000'
+damage "$seats_at" '\001\000\000\000\000\000\000\020'
 status 1 usher doctor sick
-grep -q 'Seat 0 is taken by' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
+grep -q 'Seat 0 names guest row 4095' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
 grep -q "usher remove --force sick" "$dir/out" || fail "doctor does not say what to do"
 damage $((seats_at + 8)) '\377\377\377\377\377\377\377\377'
 status 1 usher doctor sick
-grep -q 'Seat 1 is taken by' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
+grep -q 'Seat 1 names guest row 65534' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
+damage $((4096 + 48 + 32)) '\001\000\000\000\000\000\000\160' # the second row's own word
+status 1 usher doctor sick
+grep -q 'Guest row 1 says it has seat 28672' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
 status 0 usher status sick
 status 0 usher remove --force sick
 cp "$dir/whole" "$USHER_DIR/sick"

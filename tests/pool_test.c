@@ -47,6 +47,7 @@ static const struct size slow_sizes[] = {
     {2, 1, {.cycles = 3, .crashes = 1, .gives_up = 1, .tag_bits = 2}},
     {2, 1, {.cycles = 1, .crashes = 1, .grows = 1, .shrinks = 1}},
     {2, 2, {.cycles = 2, .shrinks = 1}},
+    {2, 2, {.cycles = 2, .grows = 1, .shrinks = 1, .queue = 2}},
     {3, 1, {.cycles = 1, .crashes = 2}},
     {3, 2, {.cycles = 1, .crashes = 2}},
     {3, 1, {.cycles = 1, .gives_up = 2}},
@@ -80,7 +81,6 @@ static const struct row quick_rows[] = {
     {"skipped", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"lap", {2, 1, {.cycles = 1}}},
     {"reap-finish-take", {2, 1, {.cycles = 1, .crashes = 1}}},
-    {"seat-cycle", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
     {"fresh-tag",
      {2,
       1,
@@ -114,7 +114,14 @@ static const struct row quick_rows[] = {
     {"count-v-still", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
     {"count-tag", {1, 1, {.cycles = 4, .grows = 2, .tag_bits = 2}}},
     {"resize-limit", {1, 1, {.cycles = 1, .shrinks = 2}}},
-    {"seat-free", {3, 2, {.cycles = 1, .queue = 3}}},
+    {"seat-held", {2, 2, {.cycles = 1}}},
+    {"seat-asked", {2, 2, {.cycles = 2, .fewer = 1}}},
+    {"seat-first", {2, 2, {.cycles = 2, .fewer = 1}}},
+    {"seat-changes", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
+    {"seat-entering", {2, 2, {.cycles = 2, .fewer = 1}}},
+    {"seat-not-in", {2, 1, {.cycles = 2}}},
+    {"seat-helped", {2, 1, {.cycles = 2, .crashes = 1}}},
+    {"died-still", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
     {"grant-valid", {2, 1, {.cycles = 1}}},
     {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
     {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
@@ -123,6 +130,7 @@ static const struct row quick_rows[] = {
 };
 
 static const struct row slow_rows[] = {
+    {"seat-said", {2, 2, {.cycles = 2, .grows = 1, .shrinks = 1, .queue = 2}}},
     {"own-ticket", {5, 2, {.cycles = 1, .gives_up = 1, .queue = 5}}},
 };
 

@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) enum core_progress
 core_enter_again(struct core *c, struct core_again *f)
 {
     CORE_BEGIN(f);
-    f->granted = f->seated = false;
+    f->granted = false;
     CORE_READ(c, f, f->word, CORE_AT_I(c));
     if (f->word != f->i) {
         CORE_FORGET(f->word);
@@ -40,34 +40,36 @@ core_enter_again(struct core *c, struct core_again *f)
         CORE_FORGET(f->ticket);
         CORE_RETURN(f);
     }
-    CORE_READ(c, f, f->word, c->at_seat + f->seat);
     f->cycle++;
     CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
     CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i,
              core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c)));
     if (!f->granted) {
-        CORE_FORGET(f->word);
         CORE_FORGET(f->ticket);
         CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
         CORE_RETURN(f);
     }
     f->i = core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c));
-    if (core_seat_free(f->word)) {
-        CORE_CAS(c, f, f->seated, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
-    }
     CORE_END(f);
 }
 
-/* Its seat is f->seat, its ticket f->ticket. */
+/* It is in: is the seat that it had last, f->seat, still its? */
+static inline __attribute__((always_inline)) enum core_progress core_sit_again(struct core *c,
+                                                                               struct core_again *f)
+{
+    CORE_BEGIN(f);
+    CORE_READ(c, f, f->word, c->at_seat + f->seat);
+    f->seated = core_seat_is(f->word, f->row);
+    CORE_FORGET(f->word);
+    CORE_END(f);
+}
+
+/* Its ticket is f->ticket. */
 static inline __attribute__((always_inline)) enum core_progress
 core_leave_again(struct core *c, struct core_again *f)
 {
     CORE_BEGIN(f);
     f->published = f->done = false;
-    CORE_CAS(c, f, f->ours, c->at_seat + f->seat, core_seat(f->row, f->cycle), 0);
-    if (!f->ours) {
-        CORE_RETURN(f);
-    }
     CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_LEAVING, f->cycle, f->ticket));
     f->word = core_v(core_v_valid(f->v) + 1, 0, f->row, (uint32_t)f->cycle & CORE_V_TAGS(c));
     CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->word);

@@ -13,6 +13,7 @@ void core_init(struct core *c, uint32_t seats)
     atomic_init(&c->words[CORE_AT_K(c)], core_k(seats, CORE_NOBODY, 0));
     for (uint32_t g = 0; g < c->rows; g++) {
         atomic_init(&c->words[core__row_at(c, g)], core_row(CORE_IDLE, 0, 0));
+        atomic_init(&c->words[core__seat_of_at(c, g)], core_own(CORE_NO_SEAT, 0));
     }
     /* Ticket 0 was never issued: its place, and all of the lap before, count as served. */
     for (uint32_t t = 0; t <= c->line_mask; t++) {
@@ -194,13 +195,11 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
         f->u.enter.absorb = true;
         CORE_CALL(f, core_enter(c, &f->u.enter));
         f->cycle = f->u.enter.cycle;
-        CORE_FORGET(f->u.enter.word);
         if (f->u.enter.granted) { /* what was owed is taken: it goes back to nobody */
             f->i = core_row(CORE_LEAVING, f->cycle, f->u.enter.ticket);
             memset(&f->u, 0, sizeof f->u);
             f->u.leave.leave.row = f->row;
             f->u.leave.leave.r = f->i;
-            f->u.leave.leave.seat = CORE_NO_SEAT;
             CORE_FORGET(f->i);
             CORE_CALL(f, core_leave(c, &f->u.leave.leave));
             if (!f->u.leave.leave.done) {

@@ -46,7 +46,6 @@ enum core_guard {
     CORE_GUARD_SKIPPED,          /* a hole is passed over */
     CORE_GUARD_LAP,              /* a place of another lap is not this place */
     CORE_GUARD_REAP_FINISH_TAKE, /* the reaper finishes I before it frees a waiting row */
-    CORE_GUARD_SEAT_CYCLE,       /* a reaper frees only seats of the dead cycle */
     CORE_GUARD_FRESH_TAG,        /* no cycle starts with a tag that I or V still names */
     CORE_GUARD_FINISH_I,         /* nobody publishes over I before it is finished */
     CORE_GUARD_FINISH_V,         /* nobody publishes over V before it is finished */
@@ -72,7 +71,15 @@ enum core_guard {
     CORE_GUARD_COUNT_V_STILL,    /* V still v, before a resize is counted */
     CORE_GUARD_COUNT_TAG,        /* no resize starts with a tag that K still names */
     CORE_GUARD_RESIZE_LIMIT,     /* nobody shrinks an empty pool, or grows one that is full */
-    CORE_GUARD_SEAT_FREE,        /* only a free seat is claimed */
+    CORE_GUARD_SEAT_HELD,        /* a seat is not taken from one who is in */
+    CORE_GUARD_SEAT_ASKED,       /* a seat is asked for before it is taken */
+    CORE_GUARD_SEAT_FIRST,       /* a guest says which seat it means before it asks for it */
+    CORE_GUARD_SEAT_CHANGES,     /* each change of a seat is told from all before */
+    CORE_GUARD_SEAT_ENTERING,    /* one who enters is in as soon as I says so */
+    CORE_GUARD_SEAT_NOT_IN,      /* and not before */
+    CORE_GUARD_SEAT_SAID,        /* a seat is held only by one who means that very seat */
+    CORE_GUARD_SEAT_HELPED,      /* what another has asked is decided for it */
+    CORE_GUARD_DIED_STILL,       /* the row is still the dead one's, before its seat is marked */
     CORE_GUARD_GRANT_VALID,      /* I's author is granted only a ticket that is valid */
     CORE_GUARD_ISSUED,           /* only a ticket that has been issued is delivered */
     CORE_GUARD_SLIDE_PLACE,      /* only an undecided place of this lap is slid over */
@@ -82,8 +89,8 @@ enum core_guard {
 
 /*
  * A pool's words as one process sees them, and where in them everything is. I, V and K each have a
- * cache line, the rows follow, and a row is six words, of which the core uses the first. An
- * exploration packs all tightly, and can shorten the tags.
+ * cache line, the rows follow, and a row is six words, of which the core uses the first and a part
+ * of the fifth. An exploration packs all tightly, and can shorten the tags.
  */
 struct core {
     _Atomic uint64_t *words;
@@ -95,7 +102,7 @@ struct core {
     void (*wake)(void *context, uint32_t row);
     void *wake_context;
 #ifdef CORE_STEPS
-    uint32_t at_i, at_v, at_k, at_row;
+    uint32_t at_i, at_v, at_k, at_row, at_own;
     uint32_t i_tag_mask, v_tag_mask;
     struct step_memory *memory;
     enum core_guard broken; /* 0: none */
@@ -108,6 +115,10 @@ struct core {
 #define CORE_AT_K(c) ((c)->at_k)
 #define CORE_AT_ROWS(c) ((c)->at_row)
 #define CORE_ROW_STRIDE(c) 1
+#define CORE_AT_OWN(c) ((c)->at_own)
+#define CORE_REST(c, word) 0
+/* Changes of a seat are counted to four, or not at all: enough, and fewer states. */
+#define CORE_SEAT_COUNT(c) (CORE_DROPS(c, CORE_GUARD_SEAT_CHANGES) ? 0 : 3)
 #define CORE_I_TAGS(c) ((c)->i_tag_mask)
 #define CORE_V_TAGS(c) ((c)->v_tag_mask)
 #else
@@ -116,6 +127,10 @@ struct core {
 #define CORE_AT_K(c) 16
 #define CORE_AT_ROWS(c) 24
 #define CORE_ROW_STRIDE(c) 6
+#define CORE_AT_OWN(c) (CORE_AT_ROWS(c) + 4)
+/* What else is in a word of one's own: not for the core, and no access of its. */
+#define CORE_REST(c, word) atomic_load_explicit(&(c)->words[word], memory_order_relaxed)
+#define CORE_SEAT_COUNT(c) CORE_SEAT_CHANGES
 #define CORE_I_TAGS(c) 0xffff
 #define CORE_V_TAGS(c) 0xfff
 #endif
@@ -156,11 +171,9 @@ struct core_publish {
 
 struct core_leave {
     uint32_t row;
-    uint64_t r;    /* the row as it will be, LEAVING */
-    uint32_t seat; /* to be freed, or CORE_NO_SEAT */
+    uint64_t r; /* the row as it will be, LEAVING */
 
     CORE_AT
-    bool ours; /* it was ours; otherwise nothing was done */
     bool plain;
     bool published; /* V says so */
     bool done;      /* and all is done; otherwise the long way is for core_leave_slowly */
@@ -187,7 +200,7 @@ struct core_enter {
     uint32_t row;
     uint64_t cycle; /* the last one used; becomes the new one, if one was begun */
     bool absorb;    /* take only what is owed, for nobody */
-    uint32_t seat;  /* which to try first */
+    uint32_t seat;  /* the one in its own word; CORE_NO_SEAT: which will not do */
 
     CORE_AT
     bool granted; /* inside: the row has the ticket */
@@ -206,8 +219,8 @@ struct core_again {
     uint64_t i, v; /* as it published them: I when it entered, V, with nothing owed, when it left */
 
     CORE_AT
-    bool granted, seated;       /* in: as in core_enter */
-    bool ours, published, done; /* out: as in core_leave */
+    bool granted, seated; /* in: as in core_enter */
+    bool published, done; /* out: as in core_leave */
     uint32_t ticket;
     uint64_t word;
 };
@@ -231,12 +244,12 @@ struct core_tidy {
 struct core_take {
     uint32_t row;
     uint64_t cycle; /* the last one used; becomes the new one */
-    uint32_t seat;  /* which to try first */
+    uint32_t seat;  /* as in core_enter */
 
     CORE_AT
     uint32_t ticket; /* the place taken */
     bool full;       /* no place could be had: the line is full of waiting guests */
-    bool granted;    /* it was granted at once; enter.seated, .seat, .word: with that seat */
+    bool granted;    /* it was granted at once; enter.seated: with its seat, too */
     bool ok, slid;
     uint64_t i, v, e, word;
     struct core_place last, queue;
@@ -257,25 +270,38 @@ struct core_give_up {
     struct core_slide slide;
 };
 
+/* A seat that is asked for: is it held by the row whose it is? */
+struct core_settle {
+    uint32_t seat;
+    uint64_t word; /* as it was read */
+
+    CORE_AT
+    bool held, ok;
+    uint64_t r, i;
+    struct core_place in;
+};
+
 struct core_claim {
     uint32_t row;
-    uint64_t cycle;
     uint32_t first; /* where to begin to look */
 
     CORE_AT
     bool ok;        /* a seat was had; otherwise look again: they were taken and freed around us */
     bool inherited; /* the seat's last holder died in it */
+    bool asked;
     uint32_t seat, left;
     uint64_t word;
+    struct core_place try, ask, sit;
+    struct core_settle settle;
 };
 
 struct core_release {
     uint32_t row;
     uint64_t cycle;
-    uint32_t ticket, seat;
+    uint32_t ticket;
 
     CORE_AT
-    struct core_leave_slowly slow; /* .leave.ours: it was ours; otherwise nothing was done */
+    struct core_leave_slowly slow;
 };
 
 struct core_resize {
@@ -302,7 +328,8 @@ struct core_reap {
     CORE_AT
     uint32_t seat;
     bool ok;
-    uint64_t r, word;
+    uint64_t r, word, again;
+    struct core_place died;
     union {
         struct core_finish_take take;
         struct core_publish publish;
@@ -323,7 +350,10 @@ struct core_help {
 enum core_progress core_finish_take(struct core *c, struct core_finish_take *f);
 enum core_progress core_finish_release(struct core *c, struct core_finish_release *f);
 
-/* core_enter, core_claim and core_leave, the ways in and out when nobody waits, are in fast.h. */
+/* core_enter and core_leave, the ways in and out when nobody waits, are in fast.h. */
+
+/* Get a seat for a granted row: there is one, but it may take more than one look. */
+enum core_progress core_claim(struct core *c, struct core_claim *f);
 
 /* Make core_enter possible, if it found that something is to be finished first. */
 enum core_progress core_tidy(struct core *c, struct core_tidy *f);

@@ -1,7 +1,7 @@
 /*
  * Recoverable tickets: in and out when nobody waits. These are the only parts that a pool without
- * contention ever runs: two compare-and-swaps in (I, the seat), two out (the seat, V). Whatever
- * they find that is not plain, they leave to the rest of the core. Inline, so that their frames are
+ * contention ever runs: one compare-and-swap in (I), one out (V). Whatever they find that is not
+ * plain, they leave to the rest of the core. Inline, so that their frames are
  * registers; explored like the rest.
  */
 #ifndef USHER_CORE_FAST_H
@@ -17,8 +17,8 @@
  * owed (a pool that has shrunk), nothing is done; and if somebody else was faster, as good as
  * nothing: the same cycle is tried again, because I has never named it.
  *
- * All is read before the first compare-and-swap, because nothing is read during one: the seat too,
- * which is then claimed in the same breath, if it is still as it was.
+ * All is read before the compare-and-swap but the seat: a guest has the seat it had before, if that
+ * is still its (seat.c), and whoever asks for it must find the guest inside or be found.
  */
 static inline __attribute__((always_inline)) enum core_progress core_enter(struct core *c,
                                                                            struct core_enter *f)
@@ -60,42 +60,19 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         CORE_FORGET(f->ticket);
         CORE_RETURN(f);
     }
-    if (!f->absorb) {
-        CORE_READ(c, f, f->word, c->at_seat + f->seat);
-        CORE_KEEP(f->word, core_seat_free(f->word) ? f->word : core_seat(0, 0));
-    }
     CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
     CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i,
              core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c)));
     CORE_FORGET(f->i);
     if (!f->granted) {
         f->again = true;
-        CORE_FORGET(f->word);
         CORE_FORGET(f->ticket);
         f->cycle--;
         CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
-    } else if (!f->absorb && core_seat_free(f->word)) {
-        CORE_CAS(c, f, f->seated, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
-    }
-    CORE_END(f);
-}
-
-/* Claim a free seat for a granted row: there is one, but it may take more than one look. */
-static inline enum core_progress core_claim(struct core *c, struct core_claim *f)
-{
-    CORE_BEGIN(f);
-    f->ok = f->inherited = false;
-    f->seat = f->first;
-    for (f->left = c->seats; f->left > 0; f->left--) {
+    } else if (!f->absorb && f->seat != CORE_NO_SEAT) {
         CORE_READ(c, f, f->word, c->at_seat + f->seat);
-        if (core_seat_free(f->word) || CORE_DROPS(c, CORE_GUARD_SEAT_FREE)) {
-            CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word, core_seat(f->row, f->cycle));
-            if (f->ok) {
-                f->inherited = (f->word & CORE_SEAT_DIED) != 0;
-                CORE_RETURN(f);
-            }
-        }
-        f->seat = f->seat + 1 < c->seats ? f->seat + 1 : 0;
+        f->seated = core_seat_is(f->word, f->row);
+        CORE_FORGET(f->word);
     }
     CORE_END(f);
 }
@@ -155,14 +132,6 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
         CORE_READ(c, f, f->word, CORE_AT_I(c));
         f->plain = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
         CORE_FORGET(f->word);
-    }
-    f->ours = true;
-    if (f->seat != CORE_NO_SEAT) {
-        CORE_CAS(c, f, f->ours, c->at_seat + f->seat, core_seat(f->row, core_row_cycle(f->r)), 0);
-        CORE_FORGET(f->seat);
-    }
-    if (!f->ours) {
-        CORE_RETURN(f);
     }
     CORE_WRITE(c, f, core__own_at(c, f->row), f->r);
     if (f->plain) {

@@ -232,12 +232,10 @@ enum core_progress core_release(struct core *c, struct core_release *f)
     CORE_BEGIN(f);
     f->slow.leave.row = f->row;
     f->slow.leave.r = core_row(CORE_LEAVING, f->cycle, f->ticket);
-    f->slow.leave.seat = f->seat;
     CORE_FORGET(f->cycle);
     CORE_FORGET(f->ticket);
-    CORE_FORGET(f->seat);
     CORE_CALL(f, core_leave(c, &f->slow.leave));
-    if (f->slow.leave.ours && !f->slow.leave.done) {
+    if (!f->slow.leave.done) {
         CORE_CALL(f, core_leave_slowly(c, &f->slow));
     }
     CORE_END(f);

@@ -59,6 +59,43 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
     CORE_END(f);
 }
 
+/*
+ * Say of the seat of a dead row, f->r, that its holder died in it. f->ok: that is said, or it has
+ * none; otherwise look again. The row is read once more after the seat: if it is still as it was,
+ * nobody has gone on from here, and if somebody does so now, the seat is changed first.
+ */
+static enum core_progress mark_died(struct core *c, struct core_reap *f)
+{
+    CORE_BEGIN(&f->died);
+    CORE_READ(c, &f->died, f->word, core__seat_of_at(c, f->row));
+    f->seat = core_own_seat(f->word);
+    CORE_FORGET(f->word);
+    f->ok = f->seat >= c->seats;
+    if (f->ok) {
+        CORE_FORGET(f->seat);
+        CORE_RETURN(&f->died);
+    }
+    CORE_READ(c, &f->died, f->word, c->at_seat + f->seat);
+    f->ok = core_seat_row(f->word) != f->row || (f->word & CORE_SEAT_DIED) != 0;
+    if (!f->ok && !CORE_DROPS(c, CORE_GUARD_DIED_STILL)) {
+        CORE_READ(c, &f->died, f->again, core__row_at(c, f->row));
+        if (f->again != f->r) {
+            CORE_FORGET(f->seat);
+            CORE_FORGET(f->word);
+            CORE_FORGET(f->again);
+            CORE_RETURN(&f->died);
+        }
+        CORE_FORGET(f->again);
+    }
+    if (!f->ok) {
+        CORE_CAS(c, &f->died, f->ok, c->at_seat + f->seat, f->word,
+                 core__changed(c, f->word, f->row, core_seat_asks(f->word)) | CORE_SEAT_DIED);
+    }
+    CORE_FORGET(f->seat);
+    CORE_FORGET(f->word);
+    CORE_END(&f->died);
+}
+
 enum core_progress core_reap(struct core *c, struct core_reap *f)
 {
     CORE_BEGIN(f);
@@ -94,19 +131,12 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
                 CORE_RETURN(f);
             }
         } else if (core_row_state(f->r) == CORE_GRANTED) {
-            for (f->seat = 0; f->seat < c->seats; f->seat++) {
-                CORE_READ(c, f, f->word, c->at_seat + f->seat);
-                f->ok = f->word == core_seat(f->row, core_row_cycle(f->r));
-                if (CORE_DROPS(c, CORE_GUARD_SEAT_CYCLE)) {
-                    f->ok = f->word >> 48 == f->row + 1;
-                }
-                if (f->ok) {
-                    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word,
-                             f->gently ? 0 : CORE_SEAT_DIED);
+            if (!f->gently) {
+                CORE_CALL(f, mark_died(c, f));
+                if (!f->ok) {
+                    continue;
                 }
             }
-            CORE_FORGET(f->seat);
-            CORE_FORGET(f->word);
             CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
                      core_row(CORE_LEAVING, core_row_cycle(f->r), core_row_ticket(f->r)));
         } else {

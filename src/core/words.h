@@ -21,10 +21,14 @@
  *          +---------+---------+----------------+   the place of a ticket: whose; row = NOBODY:
  *          |    t    |   row   |      tag       |   decided, tag says how (SERVED or SKIPPED)
  *          +---------+---------+----------------+
- *     seat  63     48 47 46      41 40         0
- *          +---------+--+---------+-------------+   who sits there; 0: free; only d: free, and its
- *          | row + 1 |d |  unused |    cycle    |   last holder died in it
- *          +---------+--+---------+-------------+
+ *     own   63     48 47                     0
+ *          +---------+-------------------------+   a guest's second word: its seat, held or held
+ *          |  seat   |      not the core's     |   last; the rest is the library's
+ *          +---------+-------------------------+
+ *     seat  63     48 47     32 31 30          0
+ *          +---------+---------+--+------------+   whose it is: held, if that row is in and its own
+ *          | row + 1 | row + 1 |d |   changes  |   word says so; who asks for it; d: the last holder
+ *          +---------+---------+--+------------+   died in it
  *
  * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at
  * most 2^17 places long, and no ticket is issued while its place still holds an entry of the same
@@ -63,7 +67,8 @@ enum {
 
 #define CORE_LINE_TAG_MASK 0xfffffffULL
 #define CORE_CYCLE_MASK 0x1ffffffffffULL
-#define CORE_SEAT_DIED (1ULL << 47)
+#define CORE_SEAT_DIED (1ULL << 31)
+#define CORE_SEAT_CHANGES (CORE_SEAT_DIED - 1)
 
 /* a - b for tickets that wrap: negative if a came before b. */
 static inline int32_t core_ticket_after(uint32_t a, uint32_t b)
@@ -189,14 +194,39 @@ static inline uint64_t core_line_who(uint64_t e)
     return e & ((1ULL << 44) - 1);
 }
 
-static inline uint64_t core_seat(uint32_t row, uint64_t cycle)
+/* A guest's second word. */
+static inline uint64_t core_own(uint32_t seat, uint64_t rest)
 {
-    return (uint64_t)(row + 1) << 48 | (cycle & CORE_CYCLE_MASK);
+    return (uint64_t)seat << 48 | (rest & ((1ULL << 48) - 1));
 }
 
-static inline bool core_seat_free(uint64_t seat)
+static inline uint32_t core_own_seat(uint64_t own)
 {
-    return seat >> 48 == 0;
+    return (uint32_t)(own >> 48);
+}
+
+/* Whose a seat is, and who asks for it; CORE_NOBODY if it is nobody. */
+static inline uint32_t core_seat_row(uint64_t seat)
+{
+    return (uint32_t)((seat >> 48) - 1) & 0xffff;
+}
+
+static inline uint32_t core_seat_asks(uint64_t seat)
+{
+    return (uint32_t)((seat >> 32 & 0xffff) - 1) & 0xffff;
+}
+
+/* The seat after `from` when it is row's, and `asks` asks for it: one change more. */
+static inline uint64_t core_seat(uint64_t from, uint32_t row, uint32_t asks)
+{
+    return (uint64_t)((row + 1) & 0xffff) << 48 | (uint64_t)((asks + 1) & 0xffff) << 32 |
+           (from & CORE_SEAT_DIED) | ((from + 1) & CORE_SEAT_CHANGES);
+}
+
+/* Is the seat this row's, without any question? */
+static inline bool core_seat_is(uint64_t seat, uint32_t row)
+{
+    return (seat & ~CORE_SEAT_CHANGES) == (uint64_t)(row + 1) << 48;
 }
 
 #endif

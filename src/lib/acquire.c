@@ -7,17 +7,27 @@
 #include "lib/lib.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* Two neighbours in one store: what costs is the stores that the next compare-and-swap must wait
+   for. */
+static inline uint64_t both(uint32_t first, uint32_t second)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? (uint64_t)second << 32 | first
+                                                     : (uint64_t)first << 32 | second;
+}
 
 /* The guest has a ticket and a seat: note that, and fill in what the caller gets. */
 static inline void seated(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
                           bool inherited)
 {
-    *seat = (struct usher_seat){.number = guest->seat,
-                                .flags = inherited ? USHER_INHERITED : 0,
-                                .ticket = guest->ticket,
-                                .cycle = guest->cycle,
-                                .guest = guest->row};
-    atomic_store_explicit(&guest->state, GUEST_HELD, memory_order_relaxed);
+    const uint64_t first = both(guest->seat, inherited ? USHER_INHERITED : 0);
+    const uint64_t last = both(guest->row, 0);
+    memcpy(&seat->number, &first, sizeof first); /* and .flags */
+    seat->ticket = guest->ticket;
+    seat->cycle = guest->cycle;
+    memcpy(&seat->guest, &last, sizeof last); /* and .reserved */
+    atomic_store_explicit(&guest->state, GUEST_HELD, memory_order_release);
     if (pool->flags & USHER_TIMES) {
         atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
     }
@@ -41,7 +51,7 @@ static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
 {
     struct core within = pool->core;
     for (unsigned round = 0; round < 10000; round++) {
-        struct core_claim claim = {.row = guest->row, .cycle = guest->cycle};
+        struct core_claim claim = {.row = guest->row};
         within.seats = seats_to_look_at(pool, round);
         claim.first = guest->seat < within.seats ? guest->seat : 0;
         (void)core_claim(&within, &claim);
@@ -57,6 +67,12 @@ static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
     return -EUCLEAN;
 }
 
+/* The seat that it had before, unless the pool has shrunk below it. */
+static inline uint32_t last_seat(const struct usher_pool *pool, const struct guest *guest)
+{
+    return guest->seat < usher__seats(pool) ? guest->seat : CORE_NO_SEAT;
+}
+
 /* Try to enter with a ticket that is valid. 0, -EAGAIN: there is none. */
 static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, struct guest *guest,
                                                        struct usher_seat *seat)
@@ -65,11 +81,7 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     f.row = guest->row;
     f.cycle = guest->cycle;
     f.absorb = false;
-    /* a seat that it had before, unless the pool has shrunk below it */
-    f.seat = guest->seat;
-    if (f.seat >= core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)]))) {
-        f.seat = 0;
-    }
+    f.seat = last_seat(pool, guest);
     (void)core_enter(&pool->core, &f);
     guest->cycle = f.cycle;
     if (!f.granted) {
@@ -80,10 +92,7 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     if (!f.seated) {
         return -EXFULL;
     }
-    if (guest->seat != f.seat) {
-        guest->seat = f.seat;
-    }
-    seated(pool, guest, seat, (f.word & CORE_SEAT_DIED) != 0);
+    seated(pool, guest, seat, false);
     return 0;
 }
 
@@ -129,14 +138,13 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
             return -EUSERS; /* as many wait as there are places */
         }
         take = (struct core_take){.row = guest->row, .cycle = guest->cycle};
-        take.seat = guest->seat < usher__seats(pool) ? guest->seat : 0;
+        take.seat = last_seat(pool, guest);
         (void)core_take(&pool->core, &take);
         guest->cycle = take.cycle;
     }
     if (take.granted && take.enter.granted && take.enter.seated) {
         guest->ticket = take.ticket;
-        guest->seat = take.enter.seat;
-        seated(pool, guest, seat, (take.enter.word & CORE_SEAT_DIED) != 0);
+        seated(pool, guest, seat, false);
         return 0;
     }
     if (!take.granted) {
@@ -231,7 +239,6 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
     }
     struct core_again f;
     f.row = guest->row;
-    f.seat = guest->seat;
     f.cycle = guest->cycle;
     f.i = guest->i;
     f.v = guest->v;
@@ -242,10 +249,13 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
     }
     guest->i = f.i;
     guest->ticket = f.ticket;
+    f.row = guest->row; /* read anew: registers that live on are registers to save */
+    f.seat = guest->seat;
+    (void)core_sit_again(&pool->core, &f);
     if (!f.seated) {
         return sit_or_leave(pool, guest, seat);
     }
-    seated(pool, guest, seat, (f.word & CORE_SEAT_DIED) != 0);
+    seated(pool, guest, seat, false);
     return unless_removed(pool, guest);
 }
 

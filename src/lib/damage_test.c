@@ -129,7 +129,7 @@ static int opening_with_sum(void)
 
 static void a_pool_of_another_version_is_refused_as_such(void)
 {
-    static const uint32_t versions[] = {0, 2, 3, 255, 256, UINT32_MAX};
+    static const uint32_t versions[] = {0, 1, 3, 255, 256, UINT32_MAX};
     make_whole(2, 8);
     for (unsigned v = 0; v < sizeof versions / sizeof versions[0]; v++) {
         header()->shape.version = versions[v];
@@ -326,7 +326,8 @@ static uint64_t plausible(int kind)
     case 4:
         return core_line(ticket, scene_random() % 6 == 0 ? CORE_NOBODY : row, cycle);
     case 5:
-        return scene_random() % 3 == 0 ? 0 : core_seat(row, cycle) | (scene_random() % 2) << 47;
+        return core_seat(scene_random() % 4, row, scene_random() % 3 == 0 ? row : CORE_NOBODY) |
+               (scene_random() % 2) << 31;
     default:
         return format_owner((uint32_t)scene_random(), (uint32_t)scene_random() % 8,
                             scene_random() % 2 == 0 ? (uint32_t)getpid()

@@ -17,12 +17,13 @@
 #include "core/core.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define FORMAT_MAGIC 0x0a0d726568737500ULL /* "\0usher\r\n": no text file begins so */
 
 enum {
-    FORMAT_VERSION = 1,
+    FORMAT_VERSION = 2,
     FORMAT_ORDER = 0x01020304,
     FORMAT_PAGE = 4096,
     FORMAT_PAST_AT = 192,
@@ -65,7 +66,7 @@ struct format_row {
     _Atomic uint64_t owner;    /* pid namespace 32 | flags 8 | pid 24 */
     _Atomic uint64_t identity; /* of the process, never used twice; 0: this kernel has none */
     _Atomic int64_t since_ns;  /* CLOCK_MONOTONIC when it began to wait or to hold; 0: not noted */
-    _Atomic uint64_t served;   /* seats given back by this row */
+    _Atomic uint64_t own;      /* the core's, 16 | seats given back by this row, 48 */
     _Atomic uint32_t gave_up;
     _Atomic uint32_t watch; /* enum format_watch: the sleeper's notes for its wakers */
 };
@@ -89,7 +90,14 @@ enum format_watch {
 
 _Static_assert(sizeof(struct format_shape) == 64, "the shape is one cache line");
 _Static_assert(sizeof(struct format_header) == 192, "no holes");
-_Static_assert(sizeof(struct format_row) == 48, "a row is six words, as the core expects");
+_Static_assert(sizeof(struct format_row) == 8 * CORE_ROW_STRIDE(0), "a row is six words");
+_Static_assert(offsetof(struct format_row, own) == 8 * (CORE_AT_OWN(0) - CORE_AT_ROWS(0)),
+               "the core finds its own");
+
+static inline uint64_t format_served(uint64_t own)
+{
+    return own & ((1ULL << 48) - 1);
+}
 
 static inline uint64_t format_owner(uint32_t namespace_, uint32_t flags, uint32_t pid)
 {

@@ -177,6 +177,16 @@ struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row)
     return guest;
 }
 
+bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *guest)
+{
+    for (unsigned e = 0; e < usher__mine.count; e++) {
+        if (usher__mine.entries[e].pool_id == pool->id && usher__mine.entries[e].guest == guest) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool ours_already(const struct usher_pool *pool, uint32_t row)
 {
     for (const struct guest *guest = pool->guests; guest != NULL; guest = guest->next) {
@@ -264,8 +274,10 @@ static int provide(struct usher_pool *pool, struct guest **provided)
         pool->guests = guest;
     }
     guest->cycle = core_row_cycle(usher__row_word(pool, guest->row));
+    guest->seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
     guest->i = guest->v = LIB_NOTHING;
     guest->ended = false;
+    atomic_store(&guest->wanted, os_has_barrier() ? 0 : GUEST_CAREFUL);
     atomic_store(&guest->state, GUEST_IDLE);
     *provided = guest;
     return 0;
@@ -321,6 +333,7 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             core_row_state(usher__row_word(pool, (*guest)->row)) == CORE_IDLE) {
             sign_as_ours(pool, (*guest)->row);
             (*guest)->cycle = core_row_cycle(usher__row_word(pool, (*guest)->row));
+            (*guest)->seat = core_own_seat(atomic_load(&pool->rows[(*guest)->row].own));
             (*guest)->i = (*guest)->v = LIB_NOTHING;
             atomic_store(&(*guest)->state, GUEST_IDLE);
             return 0;

@@ -1,4 +1,5 @@
 /* What a pool looks like at about one instant: usher_inspect. Changes nothing. */
+#include "core/parts.h"
 #include "lib/lib.h"
 
 #include <string.h>
@@ -30,10 +31,23 @@ static void describe(struct usher_pool *pool, uint32_t row, struct usher_guest *
     guest->alive = usher__alive(pool, row);
 }
 
-static bool holds(uint64_t word)
+/* Is the row in? One that enters is, once I says so. */
+static bool is_in(const struct usher_pool *pool, uint32_t row, uint64_t word)
 {
-    enum core_state state = core_row_state(word);
-    return state == CORE_GRANTED || state == CORE_ENTERING;
+    uint64_t i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
+    return core_row_state(word) == CORE_GRANTED ||
+           (core_row_state(word) == CORE_ENTERING &&
+            core__names_i(&pool->core, i, row, core_row_cycle(word)));
+}
+
+/* The seat that the row says is its, if the seat says so, too; otherwise CORE_NO_SEAT. */
+static uint32_t seat_of(const struct usher_pool *pool, uint32_t row)
+{
+    uint32_t seat = core_own_seat(atomic_load(&pool->rows[row].own));
+    return seat < pool->core.seats &&
+                   core_seat_row(atomic_load(&pool->core.words[pool->core.at_seat + seat])) == row
+               ? seat
+               : CORE_NO_SEAT;
 }
 
 /* The whole ticket of which the row has the low bits. */
@@ -48,12 +62,12 @@ static void add_holders(struct usher_pool *pool, struct found *found)
     struct usher_guest guest;
     for (uint32_t s = 0; s < pool->core.seats; s++) {
         uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
-        uint32_t row = (uint32_t)(seat >> 48) - 1;
-        if (core_seat_free(seat) || row >= pool->core.rows) {
+        uint32_t row = core_seat_row(seat);
+        if (row >= pool->core.rows) {
             continue;
         }
         uint64_t word = usher__row_word(pool, row);
-        if (holds(word) && core_row_cycle(word) == (seat & CORE_CYCLE_MASK)) {
+        if (is_in(pool, row, word) && seat_of(pool, row) == s) {
             describe(pool, row, &guest);
             guest.seat = s;
             guest.ticket = whole_ticket(pool, word);
@@ -68,15 +82,8 @@ static void add_standing(struct usher_pool *pool, struct found *found)
     struct usher_guest guest;
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         uint64_t word = usher__row_word(pool, row);
-        bool seated = false;
-        if (!holds(word)) {
-            continue;
-        }
-        for (uint32_t s = 0; s < pool->core.seats && !seated; s++) {
-            seated = atomic_load(&pool->core.words[pool->core.at_seat + s]) ==
-                     core_seat(row, core_row_cycle(word));
-        }
-        if (!seated && usher__row_word(pool, row) == word) {
+        if (is_in(pool, row, word) && seat_of(pool, row) == CORE_NO_SEAT &&
+            usher__row_word(pool, row) == word) {
             describe(pool, row, &guest);
             guest.ticket = whole_ticket(pool, word);
             add(found, &guest);
@@ -125,7 +132,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     info->most_seats = pool->core.seats;
     info->reaped = atomic_load(&pool->header->reaped);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        info->served += atomic_load(&pool->rows[row].served);
+        info->served += format_served(atomic_load(&pool->rows[row].own));
         info->gave_up += atomic_load(&pool->rows[row].gave_up);
         info->guests_used += atomic_load(&pool->rows[row].owner) != 0;
     }

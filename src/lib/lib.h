@@ -24,6 +24,9 @@ enum guest_state {
     GUEST_ORPHAN /* so was its, and its thread has ended */
 };
 
+/* guest.wanted: what its own thread has to mind when it leaves (release.c). */
+enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_CAREFUL = 2 };
+
 /* A row of the guest table that this process owns. */
 struct guest {
     struct guest *next; /* in the pool's list; never changes */
@@ -32,8 +35,11 @@ struct guest {
     uint64_t cycle;        /* the row's last */
     uint64_t i, v;         /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
     int64_t waited_ns;     /* for the seat held, if times are noted */
-    _Atomic uint32_t state; /* enum guest_state; whoever makes it IDLE or SPARE is done with it */
-    bool ended;             /* its thread has; under the pool's mutex */
+    _Atomic uint32_t state;  /* enum guest_state; whoever makes it IDLE or SPARE is done with it */
+    _Atomic uint32_t wanted; /* enum guest_wanted, or 0 */
+    uint64_t taken_cycle;    /* in which another thread gave its seat back or made it over, ... */
+    uint32_t taken_state;    /* ... and what it was then; under the pool's mutex, like the next */
+    bool ended;              /* its thread has */
 };
 
 /* Neither I nor V is ever this: nobody has that many tags. */
@@ -101,6 +107,8 @@ extern _Thread_local struct mine usher__mine;
 int usher__guest_get(struct usher_pool *pool, struct guest **guest);
 /* The guest that has this row, if it is ours. */
 struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
+/* Is it this thread's? */
+bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *guest);
 /* A guest that is IDLE now was given back by another thread: its own may have ended meanwhile. */
 void usher__guest_left(struct usher_pool *pool, struct guest *guest);
 /* Say whose a row of ours is. */

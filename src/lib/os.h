@@ -19,6 +19,11 @@ int os_wake(const _Atomic uint64_t *word, bool shared);
 
 int64_t os_now_ns(void);
 
+/* A barrier for every thread of this process: after it, what they wrote before is seen here, and
+   what was written here before is seen by them. os_has_barrier: whether this kernel has one. */
+bool os_has_barrier(void);
+void os_barrier(void);
+
 /* This process, as others can recognise it. */
 struct os_self {
     uint32_t pid, pid_namespace; /* namespace 0: cannot be known here */

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,28 @@ int os_wake(const _Atomic uint64_t *word, bool shared)
     long woken = syscall(SYS_futex, high_half(word), FUTEX_WAKE | (shared ? 0 : FUTEX_PRIVATE_FLAG),
                          1, NULL, NULL, 0);
     return woken > 0;
+}
+
+bool os_has_barrier(void)
+{
+    static _Atomic int known; /* 1: it has, 2: it has none */
+    int has = atomic_load(&known);
+    if (has == 0) {
+        long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+        has = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) ? 1 : 2;
+        atomic_store(&known, has);
+    }
+    return has == 1;
+}
+
+void os_barrier(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (os_has_barrier() &&
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) { /* not registered */
+        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    }
 }
 
 int64_t os_now_ns(void)

@@ -194,68 +194,6 @@ static void any_thread_of_the_process_may_give_a_seat_back(void)
     finish(pool);
 }
 
-/* Three threads give back the same seats, one after the other, as fast as they are acquired. */
-enum { CONTESTED = 20000, CONTESTANTS = 3 };
-
-struct contest {
-    struct usher_pool *pool;
-    struct usher_seat seats[CONTESTED];
-    atomic_int given_back[CONTESTED]; /* how often */
-    atomic_int acquired;              /* seats so far */
-    atomic_int at[CONTESTANTS];       /* how far each is */
-    atomic_int contestants;
-};
-
-static void *contest(void *context)
-{
-    struct contest *c = context;
-    int self = atomic_fetch_add(&c->contestants, 1);
-    for (int i = 0; i < CONTESTED; i++) {
-        while (atomic_load(&c->acquired) <= i) {
-            (void)sched_yield();
-        }
-        int result = usher_release(c->pool, &c->seats[i]);
-        EXPECT(result == 0 || result == -EPERM);
-        atomic_fetch_add(&c->given_back[i], result == 0);
-        atomic_store(&c->at[self], i + 1);
-    }
-    return NULL;
-}
-
-static void of_those_who_give_back_the_same_seat_one_does(void)
-{
-    static struct contest c;
-    pthread_t threads[CONTESTANTS];
-    memset((void *)&c, 0, sizeof c);
-    c.pool = open_pool(1);
-    for (int t = 0; t < CONTESTANTS; t++) {
-        threads[t] = start(contest, &c);
-    }
-    for (int i = 0; i < CONTESTED; i++) {
-        /* Now and then all wait for the slowest; otherwise the seat is had again while one of them
-           is about to give it back for the time before. */
-        for (int t = 0; t < CONTESTANTS && i % 50 == 0; t++) {
-            while (atomic_load(&c.at[t]) < i) {
-                (void)sched_yield();
-            }
-        }
-        EXPECT_EQ(usher_acquire(c.pool, &c.seats[i]), 0);
-        atomic_store(&c.acquired, i + 1);
-        if (i % 7 == 0) {
-            atomic_fetch_add(&c.given_back[i], usher_release(c.pool, &c.seats[i]) == 0);
-        }
-    }
-    for (int t = 0; t < CONTESTANTS; t++) {
-        join(threads[t]);
-    }
-    for (int i = 0; i < CONTESTED; i++) {
-        EXPECT_EQ(atomic_load(&c.given_back[i]), 1);
-    }
-    EXPECT_EQ(scene_info(c.pool).served, CONTESTED);
-    EXPECT_EQ(scene_info(c.pool).free, 1);
-    finish(c.pool);
-}
-
 static void many_threads_share_a_pool(void)
 {
     pthread_t threads[CROWD];
@@ -514,7 +452,6 @@ int main(int argc, char **argv)
     RUN(pools_of_threads_have_nothing_to_do_with_each_other);
     RUN(a_process_may_have_many_pools);
     RUN_BOTH(any_thread_of_the_process_may_give_a_seat_back);
-    RUN_BOTH(of_those_who_give_back_the_same_seat_one_does);
     RUN_BOTH(many_threads_share_a_pool);
     RUN_BOTH(a_thread_that_ends_gives_back_what_it_holds);
     RUN_BOTH(a_seat_given_back_while_its_thread_ends_costs_no_guest);

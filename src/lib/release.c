@@ -17,7 +17,19 @@ static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct
     atomic_store(&pool->rows[guest->row].since_ns, 0);
 }
 
-/* Its seat is free, its row is LEAVING, and V may have been published. */
+/* One more given back. */
+static inline void count_one(struct usher_pool *pool, struct guest *guest)
+{
+    struct format_row *row = &pool->rows[guest->row];
+    uint64_t own = atomic_load_explicit(&row->own, memory_order_relaxed);
+    atomic_store_explicit(&row->own, own + 1, memory_order_relaxed);
+    int64_t since = atomic_load_explicit(&row->since_ns, memory_order_relaxed);
+    if (since != 0) {
+        note_times(pool, guest, since);
+    }
+}
+
+/* Its row is LEAVING, and V may have been published. */
 static __attribute__((noinline)) void leave_slowly(struct usher_pool *pool, struct guest *guest,
                                                    bool published, uint64_t v)
 {
@@ -26,97 +38,130 @@ static __attribute__((noinline)) void leave_slowly(struct usher_pool *pool, stru
     guest->v = LIB_NOTHING;
     (void)core_leave_slowly(&pool->core, &slow);
     usher__pool_settle(pool);
-}
-
-static inline void left(struct usher_pool *pool, struct guest *guest)
-{
-    struct format_row *row = &pool->rows[guest->row];
-    uint64_t served = atomic_load_explicit(&row->served, memory_order_relaxed);
-    atomic_store_explicit(&row->served, served + 1, memory_order_relaxed);
-    int64_t since = atomic_load_explicit(&row->since_ns, memory_order_relaxed);
-    if (since != 0) {
-        note_times(pool, guest, since);
-    }
-    atomic_store_explicit(&guest->state, GUEST_IDLE, memory_order_release);
+    count_one(pool, guest);
 }
 
 /* For a guest that was not the last to leave. */
-static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest *guest)
+static __attribute__((noinline)) void leave(struct usher_pool *pool, struct guest *guest)
 {
     struct core_leave f;
     f.row = guest->row;
     f.r = core_row(CORE_LEAVING, guest->cycle, guest->ticket);
-    f.seat = guest->seat;
     (void)core_leave(&pool->core, &f);
-    if (!f.ours) {
-        return -EPERM;
-    }
     if (!f.done) {
         leave_slowly(pool, guest, f.published, f.v);
-    } else {
-        /* A seat beyond those that a shrunk pool has is not for the next time. */
-        guest->v = core_v_owed(f.v) == 0 && guest->seat < usher__seats(pool) ? f.v : LIB_NOTHING;
+        return;
     }
-    left(pool, guest);
-    return 0;
+    /* A seat beyond those that a shrunk pool has is not for the next time. */
+    guest->v = core_v_owed(f.v) == 0 && guest->seat < usher__seats(pool) ? f.v : LIB_NOTHING;
+    count_one(pool, guest);
 }
 
-static inline __attribute__((always_inline)) int leave_again(struct usher_pool *pool,
-                                                             struct guest *guest)
+/* The calls are its last, so that on the common way it has nothing to save. */
+static inline __attribute__((always_inline)) void leave_again(struct usher_pool *pool,
+                                                              struct guest *guest)
 {
     struct core_again f;
     if (guest->v == LIB_NOTHING) {
-        return leave(pool, guest);
+        leave(pool, guest);
+        return;
     }
     f.row = guest->row;
-    f.seat = guest->seat;
     f.cycle = guest->cycle;
     f.ticket = guest->ticket;
     f.v = guest->v;
     (void)core_leave_again(&pool->core, &f);
-    if (!f.ours) {
-        return -EPERM;
-    }
     if (!f.done) {
         leave_slowly(pool, guest, f.published, f.v);
-    } else {
-        guest->v = f.v;
+        return;
     }
-    left(pool, guest);
-    return 0;
+    guest->v = f.v;
+    count_one(pool, guest);
 }
 
 int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cycle)
 {
-    return guest->cycle == cycle ? leave_again(pool, guest) : -EPERM;
+    if (guest->cycle != cycle) {
+        return -EPERM;
+    }
+    atomic_store(&guest->state, GUEST_IDLE);
+    leave_again(pool, guest);
+    return 0;
 }
 
-/* A seat that another thread had, perhaps; and several may be giving it back at once, while its
-   own has it anew. So all is known from shared words: what the guest notes for itself may be
-   changing. */
+/*
+ * A seat is given back, or made over, once, whoever does it. Its own thread says that it leaves and
+ * looks then whether another wants the seat: a store and a load with no barrier between them, as
+ * nearly always nobody does. Another thread makes up for that: it says that it wants the seat, has
+ * the kernel lead every thread of this process through a barrier, and looks then whether the seat's
+ * own leaves. One of them sees the other. Others are one at a time, under the pool's mutex, which
+ * is held here until take_over_done.
+ */
+static struct guest *take_over(struct usher_pool *pool, const struct usher_seat *seat)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    struct guest *guest = usher__guest_with(pool, seat->guest);
+    if (guest == NULL || atomic_load(&guest->state) != GUEST_HELD ||
+        core_row_cycle(usher__row_word(pool, guest->row)) != seat->cycle ||
+        core_own_seat(atomic_load(&pool->rows[guest->row].own)) != seat->number) {
+        return NULL;
+    }
+    if (!usher__guest_is_mine(pool, guest)) {
+        atomic_store(&guest->wanted, GUEST_WANTED);
+        os_barrier();
+        if (atomic_load(&guest->state) != GUEST_HELD ||
+            core_row_cycle(usher__row_word(pool, guest->row)) != seat->cycle) {
+            return NULL; /* its own was faster */
+        }
+        guest->taken_cycle = seat->cycle;
+    }
+    return guest;
+}
+
+/* The guest is this from now on. */
+static void take_over_done(struct usher_pool *pool, struct guest *guest, enum guest_state state)
+{
+    if (guest != NULL) {
+        guest->taken_state = state;
+        atomic_store(&guest->state, state);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Its own thread, when another wants the seat; always, where there is no such barrier. */
+static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, struct guest *guest)
+{
+    (void)pthread_mutex_lock(&pool->mutex); /* until the other knows */
+    bool lost = guest->taken_cycle == guest->cycle;
+    if (lost) {
+        atomic_store(&guest->state, guest->taken_state);
+    } else {
+        atomic_store(&guest->wanted, os_has_barrier() ? 0 : GUEST_CAREFUL);
+        leave_again(pool, guest);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return lost ? -EPERM : 0;
+}
+
+/* A seat that another thread had. Its guest's notes are for that thread alone. */
 static __attribute__((noinline)) int release_for_another(struct usher_pool *pool,
                                                          const struct usher_seat *seat)
 {
-    struct guest *guest = usher__guest_with(pool, seat->guest);
-    if (guest == NULL || atomic_load(&guest->state) != GUEST_HELD ||
-        seat->number >= pool->core.seats) {
+    struct guest *guest = take_over(pool, seat);
+    if (guest == NULL) {
+        take_over_done(pool, NULL, GUEST_IDLE);
         return -EPERM;
     }
     uint64_t word = usher__row_word(pool, guest->row);
-    struct core_leave_slowly slow = {.leave = {.row = guest->row, .seat = seat->number}};
+    struct core_leave_slowly slow = {.leave = {.row = guest->row}};
     slow.leave.r = core_row(CORE_LEAVING, seat->cycle, core_row_ticket(word));
-    if (core_row_cycle(word) != seat->cycle) {
-        return -EPERM;
-    }
     (void)core_leave(&pool->core, &slow.leave);
-    if (!slow.leave.ours) {
-        return -EPERM;
-    }
     if (!slow.leave.done) {
         (void)core_leave_slowly(&pool->core, &slow);
         usher__pool_settle(pool);
     }
-    left(pool, guest);
+    count_one(pool, guest);
+    take_over_done(pool, guest, GUEST_IDLE);
     usher__guest_left(pool, guest);
     return 0;
 }
@@ -130,11 +175,17 @@ int usher_release(struct usher_pool *pool, struct usher_seat *seat)
     if (usher__mine.last.pool_id != pool->id || guest->row != seat->guest) {
         return release_for_another(pool, seat);
     }
-    if (atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_HELD ||
+    if (atomic_load_explicit(&guest->state, memory_order_relaxed) != GUEST_HELD ||
         guest->cycle != seat->cycle || guest->seat != seat->number) {
         return -EPERM;
     }
-    return leave_again(pool, guest);
+    atomic_store_explicit(&guest->state, GUEST_IDLE, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&guest->wanted, memory_order_relaxed) != 0) {
+        return release_disputed(pool, guest);
+    }
+    leave_again(pool, guest);
+    return 0;
 }
 
 int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
@@ -147,7 +198,7 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
         return -EINVAL;
     }
     struct guest *guest = usher__guest_with(pool, seat->guest);
-    if (guest == NULL || atomic_load(&guest->state) != GUEST_HELD || guest->cycle != seat->cycle) {
+    if (guest == NULL || atomic_load(&guest->state) != GUEST_HELD) {
         return -EPERM;
     }
     int error = os_identity(pid, &identity);
@@ -164,12 +215,15 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (known && os_process_ended(pid, identity)) {
         return -ESRCH;
     }
-    usher__guest_sign(pool, guest->row, identity,
-                      FORMAT_ASSIGNED | (known ? FORMAT_BY_PID : 0) |
-                          (has_lock ? FORMAT_BY_LOCK : 0),
-                      (uint32_t)pid);
-    atomic_store(&guest->state, GUEST_AWAY);
-    return 0;
+    guest = take_over(pool, seat);
+    if (guest != NULL) {
+        usher__guest_sign(pool, guest->row, identity,
+                          FORMAT_ASSIGNED | (known ? FORMAT_BY_PID : 0) |
+                              (has_lock ? FORMAT_BY_LOCK : 0),
+                          (uint32_t)pid);
+    }
+    take_over_done(pool, guest, GUEST_AWAY);
+    return guest != NULL ? 0 : -EPERM;
 }
 
 /* Give back a seat that is assigned, in the cycle read before. Whether we were the first to. */
@@ -181,7 +235,7 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
         struct guest *guest = usher__guest_with(pool, row);
         usher__past_note(pool, guest == NULL ? 0 : guest->waited_ns,
                          since == 0 ? 0 : os_now_ns() - since);
-        atomic_fetch_add(&pool->rows[row].served, 1);
+        atomic_fetch_add(&pool->rows[row].own, 1);
     }
     usher__alive_bury(pool, row, cycle, true);
     return first;

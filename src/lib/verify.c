@@ -101,23 +101,17 @@ static void verify_seats(const struct usher_pool *pool, struct report *report)
 {
     for (uint32_t s = 0; s < pool->core.seats; s++) {
         uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
-        uint32_t row = (uint32_t)(seat >> 48) - 1;
-        if (core_seat_free(seat)) {
-            continue;
-        }
-        if (row >= pool->core.rows) {
-            fault(report, "Seat %u is taken by guest row %u, which does not exist.", s, row);
-            continue;
-        }
-        uint64_t word = usher__row_word(pool, row);
-        bool holds = core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING;
-        if (!holds || core_row_cycle(word) != (seat & CORE_CYCLE_MASK)) {
-            fault(report, "Seat %u is taken by guest row %u, which does not hold one.", s, row);
-        }
-        for (uint32_t other = s + 1; other < pool->core.seats; other++) {
-            if (atomic_load(&pool->core.words[pool->core.at_seat + other]) == seat) {
-                fault(report, "Seats %u and %u are taken by the same guest row %u.", s, other, row);
+        uint32_t rows[] = {core_seat_row(seat), core_seat_asks(seat)};
+        for (unsigned i = 0; i < 2; i++) {
+            if (rows[i] != CORE_NOBODY && rows[i] >= pool->core.rows) {
+                fault(report, "Seat %u names guest row %u, which does not exist.", s, rows[i]);
             }
+        }
+    }
+    for (uint32_t row = 0; row < pool->core.rows; row++) {
+        uint32_t seat = core_own_seat(atomic_load(&pool->rows[row].own));
+        if (seat != CORE_NO_SEAT && seat >= pool->core.seats) {
+            fault(report, "Guest row %u says it has seat %u, which does not exist.", row, seat);
         }
     }
 }

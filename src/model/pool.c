@@ -24,6 +24,8 @@ static enum core_progress go_on(struct core *c, struct process *p)
         return core_release(c, &p->u.release);
     case ENTERING_AGAIN:
         return core_enter_again(c, &p->u.again);
+    case SITTING_AGAIN:
+        return core_sit_again(c, &p->u.again);
     case LEAVING_AGAIN:
         return core_leave_again(c, &p->u.again);
     case LEAVING_SLOWLY:
@@ -45,6 +47,13 @@ static enum core_progress go_on(struct core *c, struct process *p)
     return CORE_MORE;
 }
 
+/* The seat that a guest had last, if the pool still has it: no access, it knows. */
+static uint32_t last_seat(struct core *c, unsigned process)
+{
+    uint32_t seat = core_own_seat(atomic_load(&c->words[core__own_seat_at(c, process)]));
+    return seat < core_k_seats(atomic_load(&c->words[AT_K])) ? seat : CORE_NO_SEAT;
+}
+
 /* Begin a mode: set up its frame and run to its first access, which is for the next step. */
 static void begin(struct core *c, struct process *p, enum mode mode, unsigned process)
 {
@@ -57,6 +66,7 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         p->cycles++;
         p->u.take.row = process;
         p->u.take.cycle = p->cycle;
+        p->u.take.seat = last_seat(c, process);
         p->cycle = 0;
         break;
     case REAPING:
@@ -66,22 +76,27 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     case CLAIMING:
         p->u.claim.row = process;
-        p->u.claim.cycle = p->cycle;
+        p->u.claim.first = last_seat(c, process);
+        if (p->u.claim.first == CORE_NO_SEAT) {
+            p->u.claim.first = 0;
+        }
         break;
     case RELEASING:
         p->u.release.row = process;
         p->u.release.cycle = p->cycle;
         p->u.release.ticket = p->ticket;
-        p->u.release.seat = p->seat;
         break;
     case ENTERING_AGAIN:
         p->cycles++;
         p->u.again = (struct core_again){.row = process, .cycle = p->cycle, .i = p->i, .v = p->v};
         break;
+    case SITTING_AGAIN:
+        p->u.again.row = process; /* and if the pool has shrunk just now, it came before */
+        p->u.again.seat = core_own_seat(atomic_load(&c->words[core__own_seat_at(c, process)]));
+        break;
     case LEAVING_AGAIN:
         p->u.again = (struct core_again){.row = process, .cycle = p->cycle, .v = p->v};
         p->u.again.ticket = p->ticket;
-        p->u.again.seat = p->seat;
         break;
     case WAKING_I: /* the frame is set up */
     case WAKING_V:
@@ -149,8 +164,7 @@ static void entered_again(struct core *c, struct process *p, unsigned process)
     if (p->u.again.granted) {
         p->i = p->u.again.i;
         p->ticket = p->u.again.ticket;
-        p->seat = p->u.again.seat;
-        begin(c, p, p->u.again.seated ? HOLDING : CLAIMING, process);
+        begin(c, p, SITTING_AGAIN, process);
     } else {
         p->cycles--;
         begin(c, p, TAKING, process);
@@ -214,6 +228,10 @@ static void finished(struct core *c, struct process *p, unsigned process)
         break;
     case ENTERING_AGAIN:
         entered_again(c, p, process);
+        break;
+    case SITTING_AGAIN:
+        p->seat = p->u.again.seat;
+        begin(c, p, p->u.again.seated ? HOLDING : CLAIMING, process);
         break;
     case LEAVING_AGAIN:
         left_again(c, p, process);
@@ -333,6 +351,7 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
         /* fall through */
     case TAKING:
     case ENTERING_AGAIN:
+    case SITTING_AGAIN:
     case LEAVING_AGAIN:
     case LEAVING_SLOWLY:
     case WAKING_I:

@@ -44,7 +44,8 @@ static bool somebody_is_nowhere(const struct step_system *system, const uint64_t
         bool placed = core_row_state(row) != CORE_WAITING || core_i_row(words[AT_I]) == who;
         for (uint32_t t = core_v_valid(words[AT_V]);
              !placed && core_ticket_after(core_i_issue(words[AT_I]), t) >= 0; t++) {
-            placed = words[AT_ROW + system->n + t % size] == core_line(t, who, core_row_cycle(row));
+            placed =
+                words[AT_ROW + 2 * system->n + t % size] == core_line(t, who, core_row_cycle(row));
         }
         if (!placed) {
             return true;
@@ -69,7 +70,7 @@ static bool all_quiet(const struct step_system *system, const uint64_t *words, c
 const char *model__wrong(const struct step_system *system, const uint64_t *words,
                          const void *states)
 {
-    uint32_t seat_at = AT_ROW + system->n + model__line_size(system);
+    uint32_t seat_at = AT_ROW + 2 * system->n + model__line_size(system);
     unsigned granted = 0;   /* tickets that are somebody's, dead or alive */
     unsigned newcomers = 0; /* since the last resize */
     unsigned taken = 0;
@@ -80,8 +81,12 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
             core_row_state(words[AT_ROW + i]) == CORE_GRANTED || has_entered(system, words, i);
         if (p->mode == HOLDING) {
             newcomers += p->k == words[AT_K];
-            if (taken >> p->seat & 1 || words[seat_at + p->seat] != core_seat(i, p->cycle)) {
+            if (taken >> p->seat & 1 || core_seat_row(words[seat_at + p->seat]) != i ||
+                core_own_seat(words[AT_ROW + system->n + i]) != p->seat) {
                 return "two holders with one seat, or a holder whose seat is not its";
+            }
+            if (words[seat_at + p->seat] & CORE_SEAT_DIED) {
+                return "a seat in which somebody died, says the pool, but its holder lives";
             }
             taken |= 1U << p->seat;
         }
@@ -114,11 +119,6 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
         if (core_v_owed(words[AT_V]) != 0 && system->limits.crashes == 0) {
             return "all is quiet, and a seat is still owed";
         }
-        for (unsigned s = 0; s < system->k + system->limits.grows; s++) {
-            if (!core_seat_free(words[seat_at + s])) {
-                return "all is quiet, and a seat is still taken";
-            }
-        }
     }
     return NULL;
 }
@@ -133,6 +133,7 @@ enum step_region model__region(const struct step_system *system, const void *sta
     case REAPING:
     case CLAIMING:
     case ENTERING_AGAIN:
+    case SITTING_AGAIN:
         return STEP_TRYING;
     case HOLDING:
         return STEP_CRITICAL;
@@ -166,6 +167,7 @@ bool model_pool_busy(const void *state)
     case CLAIMING:
     case RELEASING:
     case ENTERING_AGAIN:
+    case SITTING_AGAIN:
     case LEAVING_AGAIN:
     case LEAVING_SLOWLY:
     case GIVING_UP:
@@ -198,7 +200,8 @@ static int print_line(uint64_t value, char *out, size_t size, unsigned place)
 int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size)
 {
-    unsigned line_at = AT_ROW + system->n;
+    unsigned own_at = AT_ROW + system->n;
+    unsigned line_at = own_at + system->n;
     unsigned seat_at = line_at + model__line_size(system);
     if (word == AT_I) {
         return snprintf(out, size, "I=(%u,P%u tag %u)", core_i_issue(value),
@@ -214,14 +217,19 @@ int model__print_word(const struct step_system *system, unsigned word, uint64_t 
     if (word == AT_WORLD) {
         return snprintf(out, size, "world=%llx", (unsigned long long)value);
     }
-    if (word < line_at) {
+    if (word < own_at) {
         return snprintf(out, size, "row[P%u]=(%s,cycle %llu,ticket %u)", word - AT_ROW + 1,
                         state_name(value), (unsigned long long)core_row_cycle(value),
                         core_row_ticket(value));
     }
+    if (word < line_at) {
+        return snprintf(out, size, "own[P%u]=seat %d", word - own_at + 1,
+                        core_own_seat(value) == CORE_NO_SEAT ? -1 : (int)core_own_seat(value));
+    }
     if (word < seat_at) {
         return print_line(value, out, size, word - line_at);
     }
-    return snprintf(out, size, "seat[%u]=%s%.0u", word - seat_at,
-                    core_seat_free(value) ? "free" : "P", (unsigned)(value >> 48));
+    return snprintf(out, size, "seat[%u]=(P%u,asks P%u%s,%u)", word - seat_at,
+                    (core_seat_row(value) + 1) & 0xffff, (core_seat_asks(value) + 1) & 0xffff,
+                    value & CORE_SEAT_DIED ? ",died" : "", (unsigned)(value & CORE_SEAT_CHANGES));
 }

@@ -21,8 +21,6 @@ DROPPED(skipped, "skipped", "a hole is passed over", CORE_GUARD_SKIPPED);
 DROPPED(lap, "lap", "a place of another lap is not this one", CORE_GUARD_LAP);
 DROPPED(reap_finish, "reap-finish-take", "the reaper finishes I first",
         CORE_GUARD_REAP_FINISH_TAKE);
-DROPPED(seat_cycle, "seat-cycle", "a reaper frees seats of the dead cycle only",
-        CORE_GUARD_SEAT_CYCLE);
 DROPPED(fresh_tag, "fresh-tag", "no cycle starts with a tag still named", CORE_GUARD_FRESH_TAG);
 DROPPED(finish_i, "finish-i", "I is finished before it is published over", CORE_GUARD_FINISH_I);
 DROPPED(finish_v, "finish-v", "V is finished before it is published over", CORE_GUARD_FINISH_V);
@@ -57,7 +55,20 @@ DROPPED(count_v_still, "count-v-still", "V still v, before a resize is counted",
 DROPPED(count_tag, "count-tag", "no resize starts with a tag that K still names",
         CORE_GUARD_COUNT_TAG);
 DROPPED(resize_limit, "resize-limit", "nobody shrinks an empty pool", CORE_GUARD_RESIZE_LIMIT);
-DROPPED(seat_free, "seat-free", "only a free seat is claimed", CORE_GUARD_SEAT_FREE);
+DROPPED(seat_held, "seat-held", "a seat is not taken from one who is in", CORE_GUARD_SEAT_HELD);
+DROPPED(seat_asked, "seat-asked", "a seat is asked for before it is taken", CORE_GUARD_SEAT_ASKED);
+DROPPED(seat_first, "seat-first", "a guest says first which seat it means", CORE_GUARD_SEAT_FIRST);
+DROPPED(seat_changes, "seat-changes", "each change of a seat is told from others",
+        CORE_GUARD_SEAT_CHANGES);
+DROPPED(seat_entering, "seat-entering", "one who enters is in as soon as I says so",
+        CORE_GUARD_SEAT_ENTERING);
+DROPPED(seat_not_in, "seat-not-in", "and not before", CORE_GUARD_SEAT_NOT_IN);
+DROPPED(seat_said, "seat-said", "a seat is held by one who means that very seat",
+        CORE_GUARD_SEAT_SAID);
+DROPPED(seat_helped, "seat-helped", "what another has asked is decided for it",
+        CORE_GUARD_SEAT_HELPED);
+DROPPED(died_still, "died-still", "the row is still the dead one's, before its seat is marked",
+        CORE_GUARD_DIED_STILL);
 DROPPED(grant_valid, "grant-valid", "only a valid ticket is granted", CORE_GUARD_GRANT_VALID);
 DROPPED(issued, "issued", "only an issued ticket is delivered", CORE_GUARD_ISSUED);
 DROPPED(slide_place, "slide-place", "only an undecided place of this lap is slid over",
@@ -66,15 +77,17 @@ DROPPED(slide_next, "slide-next", "and only with another such", CORE_GUARD_SLIDE
 DROPPED(again_v, "again-v", "V is what the guest published last", CORE_GUARD_AGAIN_V);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &resize_limit,  &seat_free,      &grant_valid,  &issued,
-    &slide_place,   &slide_next,     &again_v,      &enter_valid,
-    &own_ticket,    &leave_deliver,  &absorb,       &stale_place,
-    &stale_still,   &take_i_still,   &take_tag,     &entering_i_still,
-    &v_still,       &author_v_still, &author_tag,   &line_tag,
-    &served,        &skipped,        &lap,          &reap_finish,
-    &seat_cycle,    &fresh_tag,      &finish_i,     &finish_v,
-    &adopt_hole,    &adopt_valid,    &slide_live,   &owed,
-    &leaving_still, &named,          &skip_decided, &reap_cycle,
-    &hole_granted,  &decided_still,  &same_author,  &room,
-    &counted,       &count_v_still,  &count_tag,    NULL,
+    &resize_limit,  &seat_held,      &seat_asked,  &seat_first,
+    &seat_changes,  &seat_entering,  &seat_not_in, &seat_said,
+    &seat_helped,   &died_still,     &grant_valid, &issued,
+    &slide_place,   &slide_next,     &again_v,     &enter_valid,
+    &own_ticket,    &leave_deliver,  &absorb,      &stale_place,
+    &stale_still,   &take_i_still,   &take_tag,    &entering_i_still,
+    &v_still,       &author_v_still, &author_tag,  &line_tag,
+    &served,        &skipped,        &lap,         &reap_finish,
+    &fresh_tag,     &finish_i,       &finish_v,    &adopt_hole,
+    &adopt_valid,   &slide_live,     &owed,        &leaving_still,
+    &named,         &skip_decided,   &reap_cycle,  &hole_granted,
+    &decided_still, &same_author,    &room,        &counted,
+    &count_v_still, &count_tag,      NULL,
 };

@@ -16,6 +16,7 @@ enum mode {
     HOLDING,        /* the critical section */
     RELEASING,      /* core_release */
     ENTERING_AGAIN, /* core_enter_again, */
+    SITTING_AGAIN,  /* core_sit_again, */
     LEAVING_AGAIN,  /* core_leave_again, */
     LEAVING_SLOWLY, /* and core_leave_slowly after that */
     GIVING_UP,      /* core_give_up */

@@ -31,7 +31,8 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->at_v = AT_V;
     c->at_k = AT_K;
     c->at_row = AT_ROW;
-    c->at_line = AT_ROW + c->rows;
+    c->at_own = AT_ROW + c->rows;
+    c->at_line = c->at_own + c->rows;
     c->at_seat = c->at_line + c->line_mask + 1;
     c->i_tag_mask = bits == 0 ? 0xffff : (1U << bits) - 1;
     c->v_tag_mask = bits == 0 ? 0xfff : (1U << bits) - 1;
@@ -42,7 +43,7 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     const struct step_limits *limits = &system->limits;
     uint32_t size = model__line_size(system);
-    unsigned words = AT_ROW + system->n + size + system->k + limits->grows;
+    unsigned words = AT_ROW + 2 * system->n + size + system->k + limits->grows;
     if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
         limits->shrinks > 15 || limits->cycles > 15 || limits->fewer > limits->cycles ||
         limits->queue > system->n || limits->stale > 3 || limits->sleeper > 2 || system->n > 8 ||

@@ -1,0 +1,168 @@
+/*
+ * Recoverable tickets: which seat a granted guest has. See core.h; words.h has the words.
+ *
+ * A guest that leaves touches no seat: the seat stays its by name, and whoever comes again finds it
+ * there and sits down with one read. A seat is held if the row whose it is is in (GRANTED, or
+ * ENTERING with a ticket that I says it has) and its second word says that seat. So each granted
+ * row holds one seat at most, and as many seats as there are tickets not taken are held by nobody.
+ *
+ * To take a seat that is another's by name and not held:
+ *
+ *     say in one's own second word which seat is meant
+ *     ask: a compare-and-swap makes the seat (its row, who asks)
+ *     decide: is its row in, with that seat? Then it stays, otherwise it goes to who asked
+ *
+ * The guest whose it is gets in first and reads the seat then; who asks for it does so first and
+ * looks then whether the guest is in. One of them sees the other. Anybody decides what another has
+ * asked, so that nothing waits for a slow or dead one; and as every change of a seat is counted, it
+ * is decided once.
+ */
+#include "core/core.h"
+
+#include "core/parts.h"
+
+/*
+ * Is the seat, f->word, held by the row whose it is? f->held. One look that says no is enough: at
+ * that moment it was not, and it cannot be again without seeing who asks.
+ */
+static enum core_progress is_held(struct core *c, struct core_settle *f)
+{
+    CORE_BEGIN(&f->in);
+    CORE_READ(c, &f->in, f->r, core__seat_of_at(c, core_seat_row(f->word)));
+    f->held = core_own_seat(f->r) == f->seat || CORE_DROPS(c, CORE_GUARD_SEAT_SAID);
+    CORE_FORGET(f->r);
+    if (!f->held) {
+        CORE_RETURN(&f->in);
+    }
+    CORE_READ(c, &f->in, f->r, core__row_at(c, core_seat_row(f->word)));
+    f->held = core_row_state(f->r) == CORE_GRANTED && !CORE_DROPS(c, CORE_GUARD_SEAT_HELD);
+    if (core_row_state(f->r) == CORE_ENTERING && !CORE_DROPS(c, CORE_GUARD_SEAT_ENTERING)) {
+        CORE_READ(c, &f->in, f->i, CORE_AT_I(c));
+        f->held = core__names_i(c, f->i, core_seat_row(f->word), core_row_cycle(f->r)) ||
+                  CORE_DROPS(c, CORE_GUARD_SEAT_NOT_IN);
+        CORE_FORGET(f->i);
+        if (!f->held) {
+            /* I may have gone on because it was finished, and the row be granted by now; one that
+               has gone on otherwise is taken to be in: who asks looks at another seat */
+            CORE_READ(c, &f->in, f->i, core__row_at(c, core_seat_row(f->word)));
+            f->held = f->i != f->r;
+        }
+    }
+    CORE_FORGET(f->i);
+    CORE_FORGET(f->r);
+    CORE_END(&f->in);
+}
+
+/* Decide what is asked in f->word. f->ok: we did, and f->held is what we found; otherwise somebody
+   else has. */
+static enum core_progress settle(struct core *c, struct core_settle *f)
+{
+    CORE_BEGIN(f);
+    CORE_CALL(f, is_held(c, f));
+    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word,
+             core__changed(c, f->word, f->held ? core_seat_row(f->word) : core_seat_asks(f->word),
+                           CORE_NOBODY));
+    CORE_FORGET(f->word);
+    CORE_END(f);
+}
+
+/* Ask for a seat that is another's, f->word, and have that decided: f->ok. */
+static enum core_progress ask(struct core *c, struct core_claim *f)
+{
+    CORE_BEGIN(&f->ask);
+    memset(&f->settle, 0, sizeof f->settle);
+    f->settle.seat = f->seat;
+    f->settle.word = f->word;
+    CORE_CALL(&f->ask, is_held(c, &f->settle));
+    if (f->settle.held) {
+        CORE_RETURN(&f->ask);
+    }
+    if (!CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
+        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
+                   core_own(f->seat, CORE_REST(c, core__own_seat_at(c, f->row))));
+    }
+    if (CORE_DROPS(c, CORE_GUARD_SEAT_ASKED)) {
+        CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word,
+                 core__changed(c, f->word, f->row, CORE_NOBODY));
+        CORE_RETURN(&f->ask);
+    }
+    f->settle.word = core__changed(c, f->word, core_seat_row(f->word), f->row);
+    CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word, f->settle.word);
+    if (!f->ok) {
+        CORE_RETURN(&f->ask);
+    }
+    f->ok = false;
+    f->asked = true;
+    CORE_KEEP(f->word, f->word & CORE_SEAT_DIED);
+    CORE_CALL(&f->ask, settle(c, &f->settle));
+    f->ok = f->settle.ok && !f->settle.held && (f->word & CORE_SEAT_DIED) == 0;
+    if (CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
+        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
+                   core_own(f->seat, CORE_REST(c, core__own_seat_at(c, f->row))));
+    }
+    CORE_END(&f->ask);
+}
+
+/* Sit down on a seat that is ours by name, or nobody's, f->word: f->ok. Nobody has died in it from
+   now on. */
+static enum core_progress sit(struct core *c, struct core_claim *f)
+{
+    CORE_BEGIN(&f->sit);
+    CORE_WRITE(c, &f->sit, core__own_seat_at(c, f->row),
+               core_own(f->seat, CORE_REST(c, core__own_seat_at(c, f->row))));
+    CORE_CAS(c, &f->sit, f->ok, c->at_seat + f->seat, f->word,
+             core__changed(c, f->word, f->row, CORE_NOBODY) & ~CORE_SEAT_DIED);
+    f->inherited = f->ok && (f->word & CORE_SEAT_DIED) != 0;
+    CORE_END(&f->sit);
+}
+
+/* Try one seat, f->seat. */
+static enum core_progress try_seat(struct core *c, struct core_claim *f)
+{
+    CORE_BEGIN(&f->try);
+    CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
+    if (core_seat_asks(f->word) != CORE_NOBODY && !CORE_DROPS(c, CORE_GUARD_SEAT_HELPED)) {
+        memset(&f->settle, 0, sizeof f->settle);
+        f->settle.seat = f->seat;
+        f->settle.word = f->word;
+        CORE_FORGET(f->word);
+        CORE_CALL(&f->try, settle(c, &f->settle));
+        CORE_FORGET(f->settle);
+        CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
+    }
+    if (core_seat_asks(f->word) == CORE_NOBODY && core_seat_row(f->word) != CORE_NOBODY &&
+        core_seat_row(f->word) != f->row) {
+        f->asked = false;
+        CORE_CALL(&f->try, ask(c, f));
+        CORE_FORGET(f->settle);
+        CORE_FORGET(f->word);
+        if (!f->asked || f->ok) {
+            CORE_FORGET(f->asked);
+            CORE_RETURN(&f->try);
+        }
+        CORE_FORGET(f->asked);
+        /* another may have decided it for us; or somebody has died in it */
+        CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
+    }
+    if (core_seat_asks(f->word) == CORE_NOBODY &&
+        (core_seat_row(f->word) == CORE_NOBODY || core_seat_row(f->word) == f->row)) {
+        CORE_CALL(&f->try, sit(c, f));
+    }
+    CORE_FORGET(f->word);
+    CORE_END(&f->try);
+}
+
+enum core_progress core_claim(struct core *c, struct core_claim *f)
+{
+    CORE_BEGIN(f);
+    f->ok = f->inherited = false;
+    f->seat = f->first;
+    for (f->left = c->seats; f->left > 0; f->left--) {
+        CORE_CALL(f, try_seat(c, f));
+        if (f->ok) {
+            CORE_RETURN(f);
+        }
+        f->seat = f->seat + 1 < c->seats ? f->seat + 1 : 0;
+    }
+    CORE_END(f);
+}
