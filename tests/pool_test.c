@@ -27,13 +27,11 @@ static const struct size quick_sizes[] = {
     {2, 1, {.cycles = 2, .crashes = 1}},
     {2, 2, {.cycles = 2, .crashes = 1}},
     {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}},
-    {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1, .tag_bits = 2}},
     {2, 1, {.cycles = 5, .fewer = 4, .crashes = 1, .tag_bits = 2}},
     {2, 1, {.cycles = 1, .crashes = 1, .grows = 1}},
     {2, 2, {.cycles = 1, .crashes = 1, .shrinks = 1}},
     {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}},
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 1}},
-    {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}},
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 3}},
     {3, 1, {.cycles = 1, .crashes = 1, .queue = 2, .sleeper = 1}},
     {3, 1, {.cycles = 1, .crashes = 1, .queue = 2, .sleeper = 2}},
@@ -42,6 +40,8 @@ static const struct size quick_sizes[] = {
 };
 
 static const struct size slow_sizes[] = {
+    {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1, .tag_bits = 2}},
+    {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}},
     {2, 1, {.cycles = 3, .crashes = 1, .gives_up = 1}},
     {2, 2, {.cycles = 3, .crashes = 1, .gives_up = 1}},
     {2, 1, {.cycles = 3, .crashes = 1, .gives_up = 1, .tag_bits = 2}},

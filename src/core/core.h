@@ -20,6 +20,7 @@
  *     a place is recorded before I moves on or its row stops waiting; a ticket without a place was
  *                                entered with: it is granted to whoever took it
  *     VALID - ISSUE <= seats + owed; equal when every row is IDLE and there is a seat
+ *     a granted row holds one seat at most: the one its own word says, if the seat says so, too
  *     row IDLE -> WAITING -> GRANTED -> LEAVING -> IDLE, or WAITING -> IDLE (gives up, is reaped);
  *     IDLE -> ENTERING -> GRANTED or LEAVING, or -> IDLE (somebody else took the ticket);
  *     IDLE -> GROWING or SHRINKING -> IDLE. Only the owner leaves IDLE, and only the owner or, when
