@@ -142,16 +142,18 @@ static void a_seat_is_given_back_or_made_over_but_not_both(void)
         }
     }
     int given_back = 0;
+    int64_t delay_ns = 0; /* becomes such that now the one and now the other is faster */
     pthread_t thread = start(make_over, &rivals);
     for (int i = 0; i < MADE_OVER; i++) {
         EXPECT_EQ(usher_acquire(rivals.pool, &rivals.seat), 0);
         atomic_store(&rivals.acquired, i + 1);
-        int64_t until = scene_now_ns() + (int64_t)(i % 50) * 4000; /* about as long as that takes */
+        int64_t until = scene_now_ns() + delay_ns;
         while (scene_now_ns() < until) {
         }
         struct usher_seat seat = rivals.seat;
         bool first = usher_release(rivals.pool, &seat) == 0;
         given_back += first;
+        delay_ns += first || delay_ns < 3000 ? 2000 : -3000;
         while (atomic_load(&rivals.tried) <= i) {
             (void)sched_yield();
         }
