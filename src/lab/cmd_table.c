@@ -1,6 +1,7 @@
 /* usher-lab table: every algorithm, what the papers promise of it and what is true. */
 #include "lab/lab.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The standard sizes: small enough for seconds, large enough for every known violation. */
@@ -303,6 +304,7 @@ static int run(const struct lab_options *options)
     unsigned papers;
     unsigned total = choose(options->all, NULL, &papers);
     int width = name_width(options);
+    assert(total > 0);
     struct row *rows = calloc(total, sizeof *rows);
     int status = LAB_OK;
     if (rows == NULL) {

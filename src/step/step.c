@@ -3,6 +3,7 @@
 
 #include "step/wide.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,11 +81,11 @@ void step_update(const struct step_system *system, struct step_memory *memory, u
 }
 
 /* Of a variable of many words a trace shows the first that changes. */
-static void note_all(const struct step_system *system, struct step_memory *memory,
-                     const uint64_t *before, const uint64_t *after)
+static void note_all(struct step_memory *memory, unsigned words, const uint64_t *before,
+                     const uint64_t *after)
 {
     unsigned changed = 0;
-    while (changed + 1 < system->shared_words && before[changed] == after[changed]) {
+    while (changed + 1 < words && before[changed] == after[changed]) {
         changed++;
     }
     step__note(memory, STEP_UPDATE, changed, before[changed], after[changed]);
@@ -95,16 +96,18 @@ void step_update_all(const struct step_system *system, struct step_memory *memor
 {
     uint64_t before[STEP_MAX_SHARED_WORDS];
     uint64_t after[STEP_MAX_SHARED_WORDS];
+    const unsigned words = system->shared_words;
+    assert(words > 0);
     if (memory->wide != NULL) {
         step_wide_update(system, memory->wide, delta, state, process);
         return;
     }
-    for (unsigned w = 0; w < system->shared_words; w++) {
+    for (unsigned w = 0; w < words; w++) {
         before[w] = after[w] = atomic_load(&memory->words[w]);
     }
     delta(system, after, state, process);
-    for (unsigned w = 0; w < system->shared_words; w++) {
+    for (unsigned w = 0; w < words; w++) {
         atomic_store(&memory->words[w], after[w]);
     }
-    note_all(system, memory, before, after);
+    note_all(memory, words, before, after);
 }
