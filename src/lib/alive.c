@@ -44,11 +44,14 @@ int usher__alive(struct usher_pool *pool, uint32_t row)
         pool->self.pid_namespace != 0 && format_owner_namespace(owner) == pool->self.pid_namespace;
     bool by_pid =
         (flags & FORMAT_BY_PID) && same_namespace && identity != 0 && pool->self.identity != 0;
-    if (by_pid && !ours(pool, owner, identity) &&
-        os_process_ended((pid_t)format_owner_pid(owner), identity)) {
+    enum os_end end = by_pid && !ours(pool, owner, identity)
+                          ? os_process_ended((pid_t)format_owner_pid(owner), identity)
+                          : OS_CANNOT_TELL;
+    /* If the machine was started anew the locks are gone, too: where there is one, it decides. */
+    if (end == OS_ENDED || (end == OS_OTHER_BOOT && !(flags & FORMAT_BY_LOCK))) {
         return 0;
     }
-    if (by_pid && (flags & FORMAT_ASSIGNED)) {
+    if (by_pid && (flags & FORMAT_ASSIGNED) && end != OS_OTHER_BOOT) {
         return 1; /* the lock may have been the assigner's alone, who is gone */
     }
     if ((flags & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&

@@ -23,7 +23,7 @@
 #define FORMAT_MAGIC 0x0a0d726568737500ULL /* "\0usher\r\n": no text file begins so */
 
 enum {
-    FORMAT_VERSION = 2,
+    FORMAT_VERSION = 3,
     FORMAT_ORDER = 0x01020304,
     FORMAT_PAGE = 4096,
     FORMAT_PAST_AT = 192,

@@ -3,42 +3,7 @@
  * nobody is taken for another, or for dead. Needs to be allowed to make a namespace.
  */
 #include "mortals.h"
-
-#include <sched.h>
-
-/* In a new pid namespace: `body` is its process 1. False: not allowed here. */
-struct in_namespace {
-    void (*body)(void *);
-    void *context;
-};
-
-static void enter_namespace(void *context)
-{
-    struct in_namespace *inside = context;
-    if (unshare(CLONE_NEWPID) != 0) {
-        _exit(77);
-    }
-    _exit(WEXITSTATUS(scene_end(scene_start(inside->body, inside->context))));
-}
-
-static pid_t start_in_namespace(void (*body)(void *), void *context)
-{
-    struct in_namespace inside = {body, context};
-    return scene_start(enter_namespace, &inside);
-}
-
-static bool may_make_namespaces(void)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        _exit(unshare(CLONE_NEWPID) == 0 ? 0 : 77);
-    }
-    bool may = scene_end(child) == 0;
-    if (!may) {
-        (void)printf("  SKIPPED: may not make a pid namespace\n");
-    }
-    return may;
-}
+#include "spaces.h"
 
 static void hold_as_process_1(void *context)
 {
@@ -61,14 +26,14 @@ static void a_holder_in_another_namespace_is_alive_until_it_dies(void)
     struct usher_pool *pool = scene_open("space", 1);
     struct usher_guest guest;
     int zero = 0;
-    if (!may_make_namespaces()) {
+    if (!space_allowed()) {
         usher_close(pool);
         EXPECT_EQ(usher_remove("space"), 0);
         return;
     }
     for (int round = 0; round < 4; round++) {
         scene_clear();
-        pid_t child = start_in_namespace(hold_as_process_1, &zero);
+        pid_t child = space_start(hold_as_process_1, &zero, false);
         UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
         for (int i = 0; i < 1000; i++) { /* process 1 of ours is another */
             EXPECT_EQ(usher_reap(pool), 0);
@@ -124,17 +89,17 @@ static void pids_that_collide_are_never_mixed_up(void)
     int zero = 0;
     int one = 1;
     struct usher_pool *pool = scene_open("space", 3);
-    if (!may_make_namespaces()) {
+    if (!space_allowed()) {
         usher_close(pool);
         EXPECT_EQ(usher_remove("space"), 0);
         return;
     }
     scene_clear();
-    pid_t first = start_in_namespace(hold_as_process_1, &zero);
-    pid_t second = start_in_namespace(hold_as_process_1, &one);
+    pid_t first = space_start(hold_as_process_1, &zero, false);
+    pid_t second = space_start(hold_as_process_1, &one, false);
     UNTIL(atomic_load(&board->step[0]) == SCENE_DONE && atomic_load(&board->step[1]) == SCENE_DONE);
     for (int round = 0; round < 10; round++) {
-        pid_t third = start_in_namespace(collide, NULL);
+        pid_t third = space_start(collide, NULL, false);
         EXPECT_EQ(scene_end(third), 0);
         EXPECT_EQ(usher_reap(pool), 1);
         for (int i = 0; i < 200; i++) {

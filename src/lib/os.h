@@ -34,14 +34,15 @@ void os_self(struct os_self *self);
    -EMFILE and the like. */
 int os_identity(pid_t pid, uint64_t *identity);
 
-/* Whether the process that was `pid` with that identity has ended. A handle to watch it by can be
-   kept: *pidfd >= 0 is used if it is one, and made if it is -1. */
-bool os_process_ended(pid_t pid, uint64_t identity);
+/* Whether the process that was `pid` with that identity has ended. OS_OTHER_BOOT: there is one like
+   it, but its identity is of another boot, by what is to be seen of the boot here. */
+enum os_end { OS_CANNOT_TELL, OS_ENDED, OS_OTHER_BOOT };
+enum os_end os_process_ended(pid_t pid, uint64_t identity);
 /* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet.
    */
 bool os_process_exited(pid_t pid, uint64_t identity);
-/* A descriptor that becomes readable when that process ends; -ESRCH: it has, or it is another; any
-   other error: cannot tell. */
+/* A descriptor that becomes readable when that process ends; -ESRCH: it has, or it is another;
+   -EXDEV: OS_OTHER_BOOT; any other error: cannot tell. */
 int os_watch_process(pid_t pid, uint64_t identity);
 
 /* Locks of one byte of a file that belong to the open description: gone with its last copy. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #define PIDFS_MAGIC 0x50494446 /* since Linux 6.9 a pidfd's inode is never used twice */
+
+enum { BOOT_BITS = 20, BOOT_MASK = (1 << BOOT_BITS) - 1 };
 
 static const uint32_t *high_half(const _Atomic uint64_t *word)
 {
@@ -75,23 +78,29 @@ int64_t os_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Inodes start over with each boot: mix in which one this is. 0: it cannot be known now. */
+/* Which boot this is, in 20 bits; 0: it cannot be known now, or what stands there is made up: some
+   containers put a file of their own in its place, and others in the same pid namespace do not see
+   that. */
 static uint64_t boot_hash(void)
 {
     char id[64] = "";
+    struct statfs kind;
     uint64_t hash = 0xcbf29ce484222325ULL;
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
-        ssize_t got = read(fd, id, sizeof id - 1);
+        bool genuine = fstatfs(fd, &kind) == 0 && kind.f_type == PROC_SUPER_MAGIC;
+        ssize_t got = genuine ? read(fd, id, sizeof id - 1) : 0;
         id[got > 0 ? got : 0] = '\0';
         (void)close(fd);
     }
     for (const char *at = id; *at != '\0'; at++) {
         hash = (hash ^ (unsigned char)*at) * 0x100000001b3ULL;
     }
-    return id[0] == '\0' ? 0 : hash;
+    hash = id[0] == '\0' ? 0 : (hash ^ hash >> 20 ^ hash >> 40) & BOOT_MASK;
+    return id[0] != '\0' && hash == 0 ? 1 : hash;
 }
 
+/* (inode number 44, boot 20): inodes start over with each boot. */
 static uint64_t identity_of(int pidfd)
 {
     static _Atomic uint64_t boot;
@@ -103,11 +112,7 @@ static uint64_t identity_of(int pidfd)
     if (boot == 0) {
         boot = boot_hash();
     }
-    if (boot == 0) {
-        return 0; /* or others would make another identity of it */
-    }
-    uint64_t identity = (uint64_t)status.st_ino * 0x9e3779b97f4a7c15ULL ^ boot;
-    return identity == 0 ? 1 : identity;
+    return (uint64_t)status.st_ino << BOOT_BITS | boot;
 }
 
 static int pidfd_of(pid_t pid)
@@ -142,24 +147,35 @@ void os_self(struct os_self *self)
 int os_watch_process(pid_t pid, uint64_t identity)
 {
     int fd = pidfd_of(pid);
-    uint64_t now = fd < 0 ? 0 : identity_of(fd);
-    if (fd >= 0 && now != identity) {
-        (void)close(fd);
-        return now == 0 ? -ENOTSUP : -ESRCH;
+    if (fd < 0) {
+        return fd;
     }
-    return fd;
+    uint64_t now = identity_of(fd);
+    uint64_t differs = now ^ identity;
+    int error = 0;
+    if (now == 0) {
+        error = -ENOTSUP;
+    } else if (differs >> BOOT_BITS != 0) {
+        error = -ESRCH; /* whichever boot it was: this is another, and it has its number */
+    } else if (differs != 0 && (now & BOOT_MASK) != 0 && (identity & BOOT_MASK) != 0) {
+        error = -EXDEV;
+    }
+    if (error != 0) {
+        (void)close(fd);
+    }
+    return error != 0 ? error : fd;
 }
 
-bool os_process_ended(pid_t pid, uint64_t identity)
+enum os_end os_process_ended(pid_t pid, uint64_t identity)
 {
     int fd = os_watch_process(pid, identity);
     if (fd < 0) {
-        return fd == -ESRCH; /* anything else: cannot tell */
+        return fd == -ESRCH ? OS_ENDED : fd == -EXDEV ? OS_OTHER_BOOT : OS_CANNOT_TELL;
     }
     struct pollfd watched = {.fd = fd, .events = POLLIN};
     bool ended = poll(&watched, 1, 0) == 1 && (watched.revents & POLLIN) != 0;
     (void)close(fd);
-    return ended;
+    return ended ? OS_ENDED : OS_CANNOT_TELL;
 }
 
 bool os_process_exited(pid_t pid, uint64_t identity)

@@ -212,7 +212,7 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (!known && !has_lock) {
         return -ENOSYS; /* its death could not be proved */
     }
-    if (known && os_process_ended(pid, identity)) {
+    if (known && os_process_ended(pid, identity) == OS_ENDED) {
         return -ESRCH;
     }
     guest = take_over(pool, seat);
