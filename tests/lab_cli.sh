@@ -195,6 +195,26 @@ json '.algorithms[] | select(.algorithm == "excl") | .bits == 60 * 6 + 64 * 6 an
 json '.algorithms[] | select(.algorithm == "dqb") | has("bits") == false and (.why_not | length > 0)'
 status 0 "$lab" space -n 8 -k 2
 grep -q '^naive  *14  *42  *42.00  ' "$dir/out" || fail "the table of bits has another naive"
+# the lower bounds of 1979: decided, promised, at sizes beyond exploration; and too few values
+status 0 "$lab" space bank -n 4 -k 2 --json
+json '.lower_1979 | map(.theorem) == ["5.1","5.2","5.3"] and map(.applies) == [true,false,false] and all(.decided)'
+json '.lower_1979[0] | .bound == 4 and .states == 4 and .distinct == 4 and .executable and .why_not == null'
+json '.lower_1979[2] | .bound == null and (.why_not | test("C2"))'
+status 0 "$lab" space queue -n 5 -k 2 --json
+json '.lower_1979[1] | .bound == 2 and .states == 4 and .distinct == 4 and .decided'
+status 0 "$lab" space bucket-eliminated -n 64 -k 2 --schedules --json
+json '.explored == false and .values == null and (.lower_1979[2] | .applies and .bound == 124 and .distinct == 124 and (.decided | not))'
+status 0 "$lab" space bucket-eliminated -n 64 -k 2 -r 1 --schedules --json
+json '.lower_1979 | all(.applies | not)'
+status 0 "$lab" space bucket -n 8 -k 2 --schedules
+[ "$(grep -c 'does not apply: it is not about systems with a supervisor' "$dir/out")" = 3 ] || fail "a theorem is about supervisors"
+status 1 "$lab" space mutant-peek-dequeue -n 12 -k 1 --schedules --json
+json '.lower_1979[0] | .distinct == 10 and .states == 11 and .violates == "waiting" and .trace[:6] == [1,1,2,1,12,12]'
+json '.lower_1979[0].same == [{"held":0,"i":1,"j":0},{"held":0,"i":1,"j":1}] and .lower_1979[1].executable == false'
+status 1 "$lab" space mutant-peek-dequeue -n 12 -k 1 --schedules
+grep -q 'q(1,0) and q(1,1) look alike: 2 stays in T while 12 enters' "$dir/out" || fail "no word about the two states"
+status 1 "$lab" space mutant-m-too-small -n 3 -k 1 --json # by 1989 alone: its promises of 1979 are void
+json '.lower_1979 | all(.decided) and (map(.applies) | any | not)'
 status 64 "$lab" space colored queue -n 2 -k 1
 status 64 "$lab" space -n 8
 status 64 "$lab" equal numbered colored -n 17 -k 1

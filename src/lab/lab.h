@@ -34,7 +34,7 @@ struct lab_options {
     unsigned ns[LAB_MOST_SIZES], ks[LAB_MOST_SIZES]; /* n and k first; more if it takes lists */
     unsigned n_count, k_count;
     double seconds;
-    bool json, processes, all, only_exclusion, reduced;
+    bool json, processes, all, only_exclusion, reduced, schedules;
     unsigned threads;
     size_t memory;
     const char *trace_file;

@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, 's'},
     {"only", required_argument, NULL, 'y'},
     {"reduced", no_argument, NULL, 'R'},
+    {"schedules", no_argument, NULL, 'X'},
     {"property", required_argument, NULL, 'P'},
     {"threads", required_argument, NULL, 'T'},
     {"output", required_argument, NULL, 'o'},
@@ -193,6 +194,9 @@ static int parse_one(int letter, char *argument, bool lists, struct lab_options 
         return strcmp(argument, "exclusion") == 0
                    ? LAB_OK
                    : lab_fail(LAB_USAGE, "--only knows one property: exclusion");
+    case 'X':
+        options->schedules = true;
+        return LAB_OK;
     case 'R':
         options->reduced = true;
         return LAB_OK;

@@ -13,6 +13,7 @@
  *     lockout avoidance        no         violated for 2 <= k, n: one stopped process suffices
  *     starvation               no         holds: nobody waits for ever if nobody stops
  *     k-queuelike (1979: C6)   no         violated for 2 <= n
+ *     bounded waiting (C4)     yes        holds: one that stops in T stops all behind it
  *     shared values            (k+1) times the values of the 1-exclusion algorithm
  *
  * The 1-exclusion algorithm is the Colored Ticket at k = 1. As in Theorem 4.1 the step that finds
@@ -140,6 +141,7 @@ const struct step_machine papers_bank = {
     .name = "bank",
     .title = "Bank algorithm (1979, Theorem 4.1; 1989, 1.3.2)",
     .anonymous = true,
+    .bounded_waiting = true,
     .prepare = prepare,
     .init = init,
     .step = step,

@@ -126,6 +126,7 @@ struct step_machine {
     bool wide;             /* all shared words are one variable: steps use step_update_all */
     bool supervised;       /* the last process is a supervisor: it has no regions and never stops */
     bool printed;          /* as its paper prints it, where the print is wrong: a demonstration */
+    bool bounded_waiting;  /* promises C4 (1979): whoever stops in T, others pass only so often */
 
     /* Set sizes, claims and constants for n and k. 0, or -1 with a sentence in `why`. */
     int (*prepare)(struct step_system *system, char why[STEP_WHY_BYTES]);
