@@ -55,10 +55,10 @@ static const struct size slow_sizes[] = {
     {4, 1, {.cycles = 1, .gives_up = 2, .queue = 4}},
     {4, 2, {.cycles = 1, .gives_up = 1, .queue = 4}},
     {3, 1, {.cycles = 2, .fewer = 1, .crashes = 1}},
-    {3, 2, {.cycles = 2, .fewer = 1, .crashes = 1}},
 };
 
 static const struct size large_sizes[] = {
+    {3, 2, {.cycles = 2, .fewer = 1, .crashes = 1}},
     {3, 1, {.cycles = 2, .crashes = 1}},
     {3, 2, {.cycles = 2, .crashes = 1}},
 };
@@ -117,7 +117,7 @@ static const struct row quick_rows[] = {
     {"seat-held", {2, 2, {.cycles = 1}}},
     {"seat-asked", {2, 2, {.cycles = 2, .fewer = 1}}},
     {"seat-first", {2, 2, {.cycles = 2, .fewer = 1}}},
-    {"seat-changes", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
+    {"seat-count", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
     {"seat-entering", {2, 2, {.cycles = 2, .fewer = 1}}},
     {"seat-not-in", {2, 1, {.cycles = 2}}},
     {"seat-helped", {2, 1, {.cycles = 2, .crashes = 1}}},

@@ -75,7 +75,7 @@ enum core_guard {
     CORE_GUARD_SEAT_HELD,        /* a seat is not taken from one who is in */
     CORE_GUARD_SEAT_ASKED,       /* a seat is asked for before it is taken */
     CORE_GUARD_SEAT_FIRST,       /* a guest says which seat it means before it asks for it */
-    CORE_GUARD_SEAT_CHANGES,     /* each change of a seat is told from all before */
+    CORE_GUARD_SEAT_COUNT,       /* each question and each death is told from those before */
     CORE_GUARD_SEAT_ENTERING,    /* one who enters is in as soon as I says so */
     CORE_GUARD_SEAT_NOT_IN,      /* and not before */
     CORE_GUARD_SEAT_SAID,        /* a seat is held only by one who means that very seat */
@@ -117,9 +117,8 @@ struct core {
 #define CORE_AT_ROWS(c) ((c)->at_row)
 #define CORE_ROW_STRIDE(c) 1
 #define CORE_AT_OWN(c) ((c)->at_own)
-#define CORE_REST(c, word) 0
-/* Changes of a seat are counted to four, or not at all: enough, and fewer states. */
-#define CORE_SEAT_COUNT(c) (CORE_DROPS(c, CORE_GUARD_SEAT_CHANGES) ? 0 : 3)
+/* A seat's count goes to two, or is not kept at all: enough, and fewer states. */
+#define CORE_SEAT_COUNT(c) (CORE_DROPS(c, CORE_GUARD_SEAT_COUNT) ? 0 : 1)
 #define CORE_I_TAGS(c) ((c)->i_tag_mask)
 #define CORE_V_TAGS(c) ((c)->v_tag_mask)
 #else
@@ -129,9 +128,7 @@ struct core {
 #define CORE_AT_ROWS(c) 24
 #define CORE_ROW_STRIDE(c) 6
 #define CORE_AT_OWN(c) (CORE_AT_ROWS(c) + 4)
-/* What else is in a word of one's own: not for the core, and no access of its. */
-#define CORE_REST(c, word) atomic_load_explicit(&(c)->words[word], memory_order_relaxed)
-#define CORE_SEAT_COUNT(c) CORE_SEAT_CHANGES
+#define CORE_SEAT_COUNT(c) CORE_SEAT_COUNT_BITS
 #define CORE_I_TAGS(c) 0xffff
 #define CORE_V_TAGS(c) 0xfff
 #endif

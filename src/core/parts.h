@@ -32,6 +32,13 @@ static inline uint32_t core__own_seat_at(const struct core *c, uint32_t row)
     return CORE_AT_OWN(c) + row * CORE_ROW_STRIDE(c);
 }
 
+/* One's own second word, which nobody else writes while one is inside the core: one knows it, and
+   reading it is no shared access. */
+static inline uint64_t core__own(const struct core *c, uint32_t row)
+{
+    return atomic_load_explicit(&c->words[core__own_seat_at(c, row)], memory_order_relaxed);
+}
+
 static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
 {
     return c->at_line + (ticket & c->line_mask);
@@ -138,14 +145,6 @@ static inline uint64_t core__fresh_cycle(const struct core *c, uint64_t cycle, u
 static inline uint64_t core__past_place(const struct core *c, uint32_t t)
 {
     return core_line(t - c->line_mask - 1, CORE_NOBODY, CORE_SERVED);
-}
-
-/* The seat after it has changed: whose it is now, and who asks for it. */
-static inline uint64_t core__changed(const struct core *c, uint64_t seat, uint32_t row,
-                                     uint32_t asks)
-{
-    (void)c;
-    return core_seat(seat, row, asks) & ~(CORE_SEAT_CHANGES & ~(uint64_t)CORE_SEAT_COUNT(c));
 }
 
 enum core_progress core_slide(struct core *c, struct core_slide *f);

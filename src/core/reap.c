@@ -89,7 +89,7 @@ static enum core_progress mark_died(struct core *c, struct core_reap *f)
     }
     if (!f->ok) {
         CORE_CAS(c, &f->died, f->ok, c->at_seat + f->seat, f->word,
-                 core__changed(c, f->word, f->row, core_seat_asks(f->word)) | CORE_SEAT_DIED);
+                 core_seat_counted(f->word, CORE_SEAT_COUNT(c)) | CORE_SEAT_DIED);
     }
     CORE_FORGET(f->seat);
     CORE_FORGET(f->word);

@@ -14,8 +14,8 @@
  *
  * The guest whose it is gets in first and reads the seat then; who asks for it does so first and
  * looks then whether the guest is in. One of them sees the other. Anybody decides what another has
- * asked, so that nothing waits for a slow or dead one; and as every change of a seat is counted, it
- * is decided once.
+ * asked, so that nothing waits for a slow or dead one; and as every question is counted, it is
+ * decided once.
  */
 #include "core/core.h"
 
@@ -28,12 +28,6 @@
 static enum core_progress is_held(struct core *c, struct core_settle *f)
 {
     CORE_BEGIN(&f->in);
-    CORE_READ(c, &f->in, f->r, core__seat_of_at(c, core_seat_row(f->word)));
-    f->held = core_own_seat(f->r) == f->seat || CORE_DROPS(c, CORE_GUARD_SEAT_SAID);
-    CORE_FORGET(f->r);
-    if (!f->held) {
-        CORE_RETURN(&f->in);
-    }
     CORE_READ(c, &f->in, f->r, core__row_at(c, core_seat_row(f->word)));
     f->held = core_row_state(f->r) == CORE_GRANTED && !CORE_DROPS(c, CORE_GUARD_SEAT_HELD);
     if (core_row_state(f->r) == CORE_ENTERING && !CORE_DROPS(c, CORE_GUARD_SEAT_ENTERING)) {
@@ -50,6 +44,11 @@ static enum core_progress is_held(struct core *c, struct core_settle *f)
     }
     CORE_FORGET(f->i);
     CORE_FORGET(f->r);
+    if (f->held && !CORE_DROPS(c, CORE_GUARD_SEAT_SAID)) {
+        CORE_READ(c, &f->in, f->r, core__seat_of_at(c, core_seat_row(f->word)));
+        f->held = core_own_seat(f->r) == f->seat;
+        CORE_FORGET(f->r);
+    }
     CORE_END(&f->in);
 }
 
@@ -60,8 +59,8 @@ static enum core_progress settle(struct core *c, struct core_settle *f)
     CORE_BEGIN(f);
     CORE_CALL(f, is_held(c, f));
     CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word,
-             core__changed(c, f->word, f->held ? core_seat_row(f->word) : core_seat_asks(f->word),
-                           CORE_NOBODY));
+             core_seat(f->word, f->held ? core_seat_row(f->word) : core_seat_asks(f->word),
+                       CORE_NOBODY));
     CORE_FORGET(f->word);
     CORE_END(f);
 }
@@ -77,16 +76,17 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
     if (f->settle.held) {
         CORE_RETURN(&f->ask);
     }
-    if (!CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
+    if (core_own_seat(core__own(c, f->row)) != f->seat && !CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
         CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, CORE_REST(c, core__own_seat_at(c, f->row))));
+                   core_own(f->seat, core__own(c, f->row)));
     }
     if (CORE_DROPS(c, CORE_GUARD_SEAT_ASKED)) {
         CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word,
-                 core__changed(c, f->word, f->row, CORE_NOBODY));
+                 core_seat(f->word, f->row, CORE_NOBODY));
         CORE_RETURN(&f->ask);
     }
-    f->settle.word = core__changed(c, f->word, core_seat_row(f->word), f->row);
+    f->settle.word =
+        core_seat_counted(core_seat(f->word, core_seat_row(f->word), f->row), CORE_SEAT_COUNT(c));
     CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word, f->settle.word);
     if (!f->ok) {
         CORE_RETURN(&f->ask);
@@ -98,7 +98,7 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
     f->ok = f->settle.ok && !f->settle.held && (f->word & CORE_SEAT_DIED) == 0;
     if (CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
         CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, CORE_REST(c, core__own_seat_at(c, f->row))));
+                   core_own(f->seat, core__own(c, f->row)));
     }
     CORE_END(&f->ask);
 }
@@ -108,10 +108,12 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
 static enum core_progress sit(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->sit);
-    CORE_WRITE(c, &f->sit, core__own_seat_at(c, f->row),
-               core_own(f->seat, CORE_REST(c, core__own_seat_at(c, f->row))));
+    if (core_own_seat(core__own(c, f->row)) != f->seat) {
+        CORE_WRITE(c, &f->sit, core__own_seat_at(c, f->row),
+                   core_own(f->seat, core__own(c, f->row)));
+    }
     CORE_CAS(c, &f->sit, f->ok, c->at_seat + f->seat, f->word,
-             core__changed(c, f->word, f->row, CORE_NOBODY) & ~CORE_SEAT_DIED);
+             core_seat(f->word, f->row, CORE_NOBODY) & ~CORE_SEAT_DIED);
     f->inherited = f->ok && (f->word & CORE_SEAT_DIED) != 0;
     CORE_END(&f->sit);
 }

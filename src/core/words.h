@@ -27,8 +27,8 @@
  *          +---------+-------------------------+
  *     seat  63     48 47     32 31 30          0
  *          +---------+---------+--+------------+   whose it is: held, if that row is in and its own
- *          | row + 1 | row + 1 |d |   changes  |   word says so; who asks for it; d: the last holder
- *          +---------+---------+--+------------+   died in it
+ *          | row + 1 | row + 1 |d |    count   |   word says so; who asks for it; d: the last holder
+ *          +---------+---------+--+------------+   died in it; how often it was asked for, or died in
  *
  * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at
  * most 2^17 places long, and no ticket is issued while its place still holds an entry of the same
@@ -68,7 +68,7 @@ enum {
 #define CORE_LINE_TAG_MASK 0xfffffffULL
 #define CORE_CYCLE_MASK 0x1ffffffffffULL
 #define CORE_SEAT_DIED (1ULL << 31)
-#define CORE_SEAT_CHANGES (CORE_SEAT_DIED - 1)
+#define CORE_SEAT_COUNT_BITS (CORE_SEAT_DIED - 1)
 
 /* a - b for tickets that wrap: negative if a came before b. */
 static inline int32_t core_ticket_after(uint32_t a, uint32_t b)
@@ -216,17 +216,24 @@ static inline uint32_t core_seat_asks(uint64_t seat)
     return (uint32_t)((seat >> 32 & 0xffff) - 1) & 0xffff;
 }
 
-/* The seat after `from` when it is row's, and `asks` asks for it: one change more. */
+/* The seat `from` when it is row's, and `asks` asks for it; the rest stays. */
 static inline uint64_t core_seat(uint64_t from, uint32_t row, uint32_t asks)
 {
     return (uint64_t)((row + 1) & 0xffff) << 48 | (uint64_t)((asks + 1) & 0xffff) << 32 |
-           (from & CORE_SEAT_DIED) | ((from + 1) & CORE_SEAT_CHANGES);
+           (from & (CORE_SEAT_DIED | CORE_SEAT_COUNT_BITS));
+}
+
+/* The same, and this is told from all that was before: when it is asked for, or somebody died in
+   it. What else happens to a seat is decided by what is asked, or by its own guest. */
+static inline uint64_t core_seat_counted(uint64_t seat, uint64_t most)
+{
+    return (seat & ~(uint64_t)CORE_SEAT_COUNT_BITS) | ((seat + 1) & most);
 }
 
 /* Is the seat this row's, without any question? */
 static inline bool core_seat_is(uint64_t seat, uint32_t row)
 {
-    return (seat & ~CORE_SEAT_CHANGES) == (uint64_t)(row + 1) << 48;
+    return (seat & ~CORE_SEAT_COUNT_BITS) == (uint64_t)(row + 1) << 48;
 }
 
 #endif

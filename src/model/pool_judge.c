@@ -231,5 +231,6 @@ int model__print_word(const struct step_system *system, unsigned word, uint64_t 
     }
     return snprintf(out, size, "seat[%u]=(P%u,asks P%u%s,%u)", word - seat_at,
                     (core_seat_row(value) + 1) & 0xffff, (core_seat_asks(value) + 1) & 0xffff,
-                    value & CORE_SEAT_DIED ? ",died" : "", (unsigned)(value & CORE_SEAT_CHANGES));
+                    value & CORE_SEAT_DIED ? ",died" : "",
+                    (unsigned)(value & CORE_SEAT_COUNT_BITS));
 }

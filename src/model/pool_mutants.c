@@ -58,8 +58,8 @@ DROPPED(resize_limit, "resize-limit", "nobody shrinks an empty pool", CORE_GUARD
 DROPPED(seat_held, "seat-held", "a seat is not taken from one who is in", CORE_GUARD_SEAT_HELD);
 DROPPED(seat_asked, "seat-asked", "a seat is asked for before it is taken", CORE_GUARD_SEAT_ASKED);
 DROPPED(seat_first, "seat-first", "a guest says first which seat it means", CORE_GUARD_SEAT_FIRST);
-DROPPED(seat_changes, "seat-changes", "each change of a seat is told from others",
-        CORE_GUARD_SEAT_CHANGES);
+DROPPED(seat_count, "seat-count", "each question and each death is told from others",
+        CORE_GUARD_SEAT_COUNT);
 DROPPED(seat_entering, "seat-entering", "one who enters is in as soon as I says so",
         CORE_GUARD_SEAT_ENTERING);
 DROPPED(seat_not_in, "seat-not-in", "and not before", CORE_GUARD_SEAT_NOT_IN);
@@ -78,7 +78,7 @@ DROPPED(again_v, "again-v", "V is what the guest published last", CORE_GUARD_AGA
 
 const struct step_machine *const model_pool_mutants[] = {
     &resize_limit,  &seat_held,      &seat_asked,  &seat_first,
-    &seat_changes,  &seat_entering,  &seat_not_in, &seat_said,
+    &seat_count,    &seat_entering,  &seat_not_in, &seat_said,
     &seat_helped,   &died_still,     &grant_valid, &issued,
     &slide_place,   &slide_next,     &again_v,     &enter_valid,
     &own_ticket,    &leave_deliver,  &absorb,      &stale_place,
