@@ -6,8 +6,7 @@
  * is packing the new key and looking it up. That look-up is a cache miss, so states are expanded in
  * batches: first all keys of a batch, then their slots fetched ahead, then the look-ups.
  */
-#include "check/explore.h"
-
+#include "check/execute.h"
 #include "check/reduce.h"
 
 #include <errno.h>
@@ -47,37 +46,6 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-unsigned check_in_region(const struct check_graph *graph, uint32_t state, enum step_region region)
-{
-    unsigned mask = 0;
-    for (unsigned i = 0; i < graph->system->workers; i++) {
-        mask |= (unsigned)(check_region(graph, state, i) == region) << i;
-    }
-    return mask;
-}
-
-char *check_process_name(const struct step_system *system, unsigned process,
-                         char out[CHECK_PROCESS_NAME])
-{
-    if (check_supervises(system, process)) {
-        (void)snprintf(out, CHECK_PROCESS_NAME, "S");
-    } else {
-        (void)snprintf(out, CHECK_PROCESS_NAME, "%u", process + 1);
-    }
-    return out;
-}
-
-uint32_t check_depth(const struct check_graph *graph, uint32_t state)
-{
-    uint32_t low = 0;
-    uint32_t high = graph->level_count - 1;
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        *(graph->levels[middle] <= state ? &low : &high) = middle;
-    }
-    return low;
-}
-
 /* Learn the regions of private parts numbered since the last time. */
 static int learn_regions(struct explorer *e)
 {
@@ -110,51 +78,9 @@ static void note_broken(struct explorer *e, uint32_t state, unsigned process, co
     }
 }
 
-/* A whole state, unpacked. */
-struct unpacked {
-    _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES];
-    uint64_t words[STEP_MAX_SHARED_WORDS];
-};
-
-/* Let one thing happen to a copy of the state, and bring the result into canonical form. False
-   if it cannot happen. In a reduced graph heedless steps follow; if `parts` is not NULL they are
-   noted there, and *error says what went wrong. */
-static bool execute(const struct check_graph *graph, uint32_t state, unsigned label,
-                    struct unpacked *u, struct step_access *access, struct check_seen *parts,
-                    int *error)
-{
-    const struct step_system *system = graph->system;
-    unsigned process = check_label_process(system, label);
-    unsigned event = check_label_event(system, label);
-    void *own = step_state_of(system, u->states, process);
-    _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
-    struct step_memory memory = {.words = shared, .access = access};
-    bool happens = true;
-    check_seen_get(&graph->seen, state, u->words, u->states);
-    for (unsigned i = 0; i < system->shared_words; i++) {
-        atomic_init(&shared[i], u->words[i]);
-    }
-    if (event == 0) {
-        system->machine->step(system, &memory, own, process);
-    } else {
-        happens = system->machine->event(system, &memory, own, process, event);
-    }
-    if (graph->options.reduced && event == 0) {
-        *error = check_reduce_run(system, &memory, own, process, parts);
-    }
-    for (unsigned i = 0; i < system->shared_words; i++) {
-        u->words[i] =
-            atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
-    }
-    if (system->machine->rebase != NULL) {
-        system->machine->rebase(system, u->words, u->states);
-    }
-    return happens;
-}
-
 /* Does a step keep to the contract of step.h? */
 static void look_at_step(struct explorer *e, uint32_t state, unsigned process,
-                         const struct unpacked *u, const struct step_access *access)
+                         const struct check_unpacked *u, const struct step_access *access)
 {
     const struct step_system *system = e->graph->system;
     const struct check_seen *seen = &e->graph->seen;
@@ -178,10 +104,10 @@ static int execute_and_number(struct explorer *e, uint32_t state, unsigned label
     const struct step_system *system = graph->system;
     struct check_seen *seen = &graph->seen;
     struct step_access access = {0};
-    struct unpacked u;
+    struct check_unpacked u;
     unsigned process = check_label_process(system, label);
     int error = 0;
-    if (!execute(graph, state, label, &u, &access, seen, &error)) {
+    if (!check_execute(graph, state, label, &u, &access, seen, &error)) {
         found->shared = CHECK_NO_STATE;
         return 0;
     }
@@ -204,32 +130,6 @@ static int execute_and_number(struct explorer *e, uint32_t state, unsigned label
         return -ENOMEM;
     }
     return check_parts_number(seen, &seen->shared, u.words, &found->shared);
-}
-
-uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned label)
-{
-    struct check_seen *seen = &graph->seen;
-    uint64_t key[CHECK_KEY_WORDS] = {0};
-    struct unpacked u;
-    uint32_t number;
-    if (!graph->options.only_exclusion) {
-        return check_edge(graph, state, label);
-    }
-    int error = 0;
-    if (!execute(graph, state, label, &u, NULL, NULL, &error)) {
-        return CHECK_NO_STATE;
-    }
-    /* All parts of a successor have been numbered when its predecessor was expanded. */
-    for (unsigned i = 0; i <= graph->system->n; i++) {
-        if (check_parts_number(seen, i == 0 ? &seen->shared : &seen->private,
-                               i == 0 ? (void *)u.words
-                                      : step_state_of(graph->system, u.states, i - 1),
-                               &number) != 0) {
-            return CHECK_NO_STATE;
-        }
-        check_seen_set_part(seen, key, i, number);
-    }
-    return check_seen_find(seen, key, check_seen_hash(seen, key));
 }
 
 /* The parts behind one label, from the memo where its result depends on two parts only. */
@@ -314,7 +214,7 @@ static void note_state(struct explorer *e, uint32_t state, uint32_t parent)
         graph->first_crowded = state;
     }
     if (graph->system->machine->wrong != NULL && graph->first_wrong == CHECK_NO_STATE) {
-        struct unpacked u;
+        struct check_unpacked u;
         check_seen_get(&graph->seen, state, u.words, u.states);
         graph->wrong = graph->system->machine->wrong(graph->system, u.words, u.states);
         graph->first_wrong = graph->wrong != NULL ? state : CHECK_NO_STATE;
@@ -514,14 +414,4 @@ int check_explore(struct check_graph *graph, const struct step_system *system,
     free(e.parts);
     check_budget_free(&graph->budget, e.region_of, e.region_capacity, 1);
     return error;
-}
-
-void check_graph_free(struct check_graph *graph)
-{
-    check_budget_free(&graph->budget, graph->parents, graph->parent_capacity, sizeof(uint32_t));
-    check_budget_free(&graph->budget, graph->edges, graph->edge_capacity, sizeof(uint32_t));
-    check_budget_free(&graph->budget, graph->regions, graph->region_capacity, sizeof(uint32_t));
-    check_budget_free(&graph->budget, graph->levels, graph->level_capacity, sizeof(uint32_t));
-    check_seen_free(&graph->seen);
-    memset(graph, 0, sizeof *graph);
 }
