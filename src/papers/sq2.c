@@ -24,39 +24,10 @@
  * comes back alone throws its own offer away. Of the variables only idmaker is kept from pass to
  * pass; flag = 0, m1 = m2 = 2 and eaten = 0 at the beginning of each.
  */
+#include "papers/sq2.h"
 #include "papers/papers.h"
-#include "papers/shared_queue.h"
 
 #include <stdio.h>
-
-/*
- * Elements, the first bit first:
- *
- *     (APPLY, name, version):      0, name, version                 3 bits
- *     (OFFER, name, version, id):  1, name (2 bits), version, id    4 + ID_BITS bits
- *
- * There are never more than six elements, of which two are offers: 12 + 2 * 25 bits. Ids are kept
- * modulo 2^21 and compared by the sign of the difference. That is right as long as neither rests,
- * or is stopped, while the other passes 2^20 times; then a good offer could look overdue.
- */
-enum { ID_BITS = 21, APPLY_BITS = 3, OFFER_BITS = 4 + ID_BITS };
-enum { ID_MASK = (1 << ID_BITS) - 1 };
-enum { ALL = 2 }; /* a name, beside 0 and 1 */
-
-enum stage {
-    REMAINDER,
-    APPLYING,   /* line 2, j = 2, is next */
-    LOOKING,    /* line 5 */
-    REAPPLYING, /* line 11 */
-    INSIDE,     /* lines 18-23 */
-    SWEEPING,   /* line 23 */
-    OFFERING,   /* line 29 */
-    GIVING,     /* line 32, j = 1 */
-    GIVING_TWO, /* line 32, j = 2 */
-    WATCHING,   /* line 35 */
-    REGIVING,   /* line 41 */
-    RETURNING   /* line 43 */
-};
 
 enum variant {
     CORRECTED,
@@ -77,16 +48,6 @@ enum variant {
     EATS_ALL          /* line 45: eats applications without limit */
 };
 
-struct state {
-    uint8_t stage;
-    uint8_t flag;
-    uint8_t m1, m2; /* versions; 0 where they are not in use */
-    uint8_t eaten;
-    uint8_t unused[3];
-    uint32_t idmaker; /* kept in the remainder */
-    uint32_t t;       /* the element in hand, for C and for what is enqueued again */
-};
-
 static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     if (shared_queue_only_one_seat(system, why) != 0) {
@@ -97,7 +58,7 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
         return -1;
     }
     system->shared_words = 1;
-    system->private_bytes = sizeof(struct state);
+    system->private_bytes = sizeof(struct sq2_state);
     system->claims = STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_C1) | STEP_CLAIM(STEP_PROGRESS) |
                      STEP_CLAIM(STEP_LOCKOUT) | STEP_CLAIM(STEP_STARVATION) |
                      STEP_CLAIM(STEP_INVARIANT);
@@ -107,59 +68,16 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     return 0;
 }
 
-static uint32_t apply(unsigned name, unsigned version)
-{
-    return name << 1 | (version - 1) << 2;
-}
-
-static uint32_t offer(unsigned name, unsigned version, uint32_t id)
-{
-    return 1 | name << 1 | (version - 1) << 3 | (id & ID_MASK) << 4;
-}
-
-static bool is_offer(uint64_t element)
-{
-    return element & 1;
-}
-
-static unsigned name_of(uint64_t element)
-{
-    return (unsigned)(element >> 1) & (is_offer(element) ? 3 : 1);
-}
-
-static uint8_t version_of(uint64_t element)
-{
-    return (uint8_t)((element >> (is_offer(element) ? 3 : 2) & 1) + 1);
-}
-
-static uint32_t id_of(uint64_t element)
-{
-    return (uint32_t)(element >> 4) & ID_MASK;
-}
-
-/* How far `id` is beyond `than`. */
-static int32_t beyond(uint32_t id, uint32_t than)
-{
-    int32_t difference = (int32_t)((id - than) & ID_MASK);
-    return difference < 1 << (ID_BITS - 1) ? difference : difference - (1 << ID_BITS);
-}
-
-static unsigned width(const struct step_system *system, uint64_t bits)
-{
-    (void)system;
-    return is_offer(bits) ? OFFER_BITS : APPLY_BITS;
-}
-
 /* The queue has (OFFER, ALL, 1). */
 static void init(const struct step_system *system, uint64_t *words)
 {
     (void)system;
-    words[0] = shared_queue_append(SHARED_QUEUE_EMPTY, offer(ALL, 1, 1), OFFER_BITS);
+    words[0] = shared_queue_append(SHARED_QUEUE_EMPTY, sq2_offer(SQ2_ALL, 1, 1), SQ2_OFFER_BITS);
 }
 
 static void enqueue(struct step_memory *memory, uint32_t element)
 {
-    shared_queue_enqueue(memory, 0, element, width(NULL, element));
+    shared_queue_enqueue(memory, 0, element, sq2_width(NULL, element));
 }
 
 /* One dequeue: what came out of the queue. */
@@ -169,23 +87,24 @@ static enum met dequeue(const struct step_system *system, struct step_memory *me
                         unsigned process, uint32_t *t)
 {
     uint64_t element;
-    if (!shared_queue_dequeue(system, memory, 0, width, &element)) {
+    if (!shared_queue_dequeue(system, memory, 0, sq2_width, &element)) {
         return NOTHING;
     }
     *t = (uint32_t)element;
-    if (is_offer(element)) {
-        return name_of(element) == ALL       ? OFFER_TO_ALL
-               : name_of(element) == process ? OWN_OFFER
-                                             : OTHERS_OFFER;
+    if (sq2_is_offer(element)) {
+        return sq2_name_of(element) == SQ2_ALL   ? OFFER_TO_ALL
+               : sq2_name_of(element) == process ? OWN_OFFER
+                                                 : OTHERS_OFFER;
     }
-    return name_of(element) == process ? OWN_APPLY : OTHERS_APPLY;
+    return sq2_name_of(element) == process ? OWN_APPLY : OTHERS_APPLY;
 }
 
 /* Line 13: may it take what it has met? */
-static bool takes(const struct step_system *system, const struct state *x, enum met met, uint32_t t)
+static bool takes(const struct step_system *system, const struct sq2_state *x, enum met met,
+                  uint32_t t)
 {
     unsigned variant = system->machine->variant;
-    int32_t late = beyond(x->idmaker, id_of(t));
+    int32_t late = sq2_beyond(x->idmaker, sq2_id_of(t));
     if (met != OWN_OFFER && met != OFFER_TO_ALL &&
         !(met == OTHERS_OFFER && variant == TAKES_ANYONES)) {
         return false;
@@ -194,14 +113,15 @@ static bool takes(const struct step_system *system, const struct state *x, enum 
 }
 
 /* Line 9: does it enqueue its application again? */
-static bool reapplies(const struct step_system *system, const struct state *x, uint32_t t)
+static bool reapplies(const struct step_system *system, const struct sq2_state *x, uint32_t t)
 {
     unsigned variant = system->machine->variant;
-    return variant != REAPPLIES_NEVER && (x->m1 != version_of(t) || variant == REAPPLIES_ALWAYS);
+    return variant != REAPPLIES_NEVER &&
+           (x->m1 != sq2_version_of(t) || variant == REAPPLIES_ALWAYS);
 }
 
 /* Lines 5-15. */
-static void look(const struct step_system *system, struct step_memory *memory, struct state *x,
+static void look(const struct step_system *system, struct step_memory *memory, struct sq2_state *x,
                  unsigned process)
 {
     uint32_t t = 0;
@@ -209,52 +129,52 @@ static void look(const struct step_system *system, struct step_memory *memory, s
     if (met == OTHERS_APPLY) {
         x->flag = 1;
     } else if (met == OWN_APPLY && reapplies(system, x, t)) {
-        x->m1 = version_of(t);
+        x->m1 = sq2_version_of(t);
         x->t = t;
-        x->stage = REAPPLYING;
+        x->stage = SQ2_REAPPLYING;
     } else if (takes(system, x, met, t)) {
         x->m1 = 0;
         x->t = t;
-        x->stage = INSIDE;
+        x->stage = SQ2_INSIDE;
     }
 }
 
 /* Lines 23-28: empty the queue, and see whether the other applies. */
-static void sweep(const struct step_system *system, struct step_memory *memory, struct state *x,
+static void sweep(const struct step_system *system, struct step_memory *memory, struct sq2_state *x,
                   unsigned process)
 {
     uint32_t t;
     enum met met = dequeue(system, memory, process, &t);
-    x->stage = SWEEPING;
+    x->stage = SQ2_SWEEPING;
     if (met == OTHERS_APPLY) {
         x->flag = 1;
     }
     if (met == NOTHING || system->machine->variant == SWEEPS_ONCE) {
-        x->stage = x->flag ? GIVING : OFFERING;
+        x->stage = x->flag ? SQ2_GIVING : SQ2_OFFERING;
     }
 }
 
 /* Into the remainder: only idmaker is kept. */
-static void rest(struct state *x)
+static void rest(struct sq2_state *x)
 {
-    *x = (struct state){.stage = REMAINDER, .idmaker = x->idmaker};
+    *x = (struct sq2_state){.stage = SQ2_REMAINDER, .idmaker = x->idmaker};
 }
 
 /* Lines 35-49: until the other has certainly taken the offer. */
-static void watch(const struct step_system *system, struct step_memory *memory, struct state *x,
+static void watch(const struct step_system *system, struct step_memory *memory, struct sq2_state *x,
                   unsigned process)
 {
     uint32_t t = 0;
     enum met met = dequeue(system, memory, process, &t);
     unsigned variant = system->machine->variant;
     uint8_t most = variant == EATS_NONE ? 0 : 2;
-    if (met == OTHERS_OFFER && (version_of(t) != x->m2 || variant == REGIVES_ALWAYS)) {
-        x->m2 = version_of(t);
+    if (met == OTHERS_OFFER && (sq2_version_of(t) != x->m2 || variant == REGIVES_ALWAYS)) {
+        x->m2 = sq2_version_of(t);
         x->t = t;
-        x->stage = REGIVING;
+        x->stage = SQ2_REGIVING;
     } else if (met == OFFER_TO_ALL && variant != LOSES_ALL) {
         x->t = t;
-        x->stage = RETURNING;
+        x->stage = SQ2_RETURNING;
     } else if (met == OTHERS_APPLY && x->eaten < most) {
         x->eaten++;
     } else if (met != OTHERS_APPLY || variant != EATS_ALL) {
@@ -263,7 +183,7 @@ static void watch(const struct step_system *system, struct step_memory *memory, 
 }
 
 /* Enqueue again what it has in hand. */
-static void put_back(struct step_memory *memory, struct state *x, enum stage next)
+static void put_back(struct step_memory *memory, struct sq2_state *x, enum sq2_stage next)
 {
     enqueue(memory, x->t);
     x->t = 0;
@@ -273,57 +193,57 @@ static void put_back(struct step_memory *memory, struct state *x, enum stage nex
 static void step(const struct step_system *system, struct step_memory *memory, void *state,
                  unsigned process)
 {
-    struct state *x = state;
+    struct sq2_state *x = state;
     unsigned other = 1 - process;
     unsigned variant = system->machine->variant;
-    switch ((enum stage)x->stage) {
-    case REMAINDER: /* 2, j = 1 */
-        enqueue(memory, apply(process, 1));
+    switch ((enum sq2_stage)x->stage) {
+    case SQ2_REMAINDER: /* 2, j = 1 */
+        enqueue(memory, sq2_apply(process, 1));
         x->idmaker = variant == FORGETS_IDMAKER ? 0 : x->idmaker;
         x->m1 = x->m2 = 2;
-        x->stage = variant == APPLIES_ONCE ? LOOKING : APPLYING;
+        x->stage = variant == APPLIES_ONCE ? SQ2_LOOKING : SQ2_APPLYING;
         break;
-    case APPLYING: /* 2, j = 2 */
-        enqueue(memory, apply(process, 2));
-        x->stage = LOOKING;
+    case SQ2_APPLYING: /* 2, j = 2 */
+        enqueue(memory, sq2_apply(process, 2));
+        x->stage = SQ2_LOOKING;
         break;
-    case LOOKING:
+    case SQ2_LOOKING:
         look(system, memory, x, process);
         break;
-    case REAPPLYING: /* 11 */
-        put_back(memory, x, LOOKING);
+    case SQ2_REAPPLYING: /* 11 */
+        put_back(memory, x, SQ2_LOOKING);
         break;
-    case INSIDE: /* 18-21 */
-        x->idmaker = (id_of(x->t) + 1) & ID_MASK;
-        x->flag = name_of(x->t) == process && variant != KEEPS_FLAG ? 0 : x->flag;
+    case SQ2_INSIDE: /* 18-21 */
+        x->idmaker = (sq2_id_of(x->t) + 1) & SQ2_ID_MASK;
+        x->flag = sq2_name_of(x->t) == process && variant != KEEPS_FLAG ? 0 : x->flag;
         x->t = 0;
         /* fall through */
-    case SWEEPING:
+    case SQ2_SWEEPING:
         sweep(system, memory, x, process);
         break;
-    case OFFERING: /* 29 */
-        enqueue(memory, offer(ALL, 1, x->idmaker));
+    case SQ2_OFFERING: /* 29 */
+        enqueue(memory, sq2_offer(SQ2_ALL, 1, x->idmaker));
         rest(x);
         break;
-    case GIVING: /* 32, j = 1 */
-        enqueue(memory, offer(other, 1, x->idmaker));
-        x->stage = variant == GIVES_ONCE ? WATCHING : GIVING_TWO;
+    case SQ2_GIVING: /* 32, j = 1 */
+        enqueue(memory, sq2_offer(other, 1, x->idmaker));
+        x->stage = variant == GIVES_ONCE ? SQ2_WATCHING : SQ2_GIVING_TWO;
         break;
-    case GIVING_TWO: /* 32, j = 2 */
-        enqueue(memory, offer(other, 2, x->idmaker));
-        x->stage = WATCHING;
+    case SQ2_GIVING_TWO: /* 32, j = 2 */
+        enqueue(memory, sq2_offer(other, 2, x->idmaker));
+        x->stage = SQ2_WATCHING;
         if (variant == GIVES_BLINDLY) {
             rest(x);
         }
         break;
-    case WATCHING:
+    case SQ2_WATCHING:
         watch(system, memory, x, process);
         break;
-    case REGIVING: /* 41 */
-        put_back(memory, x, WATCHING);
+    case SQ2_REGIVING: /* 41 */
+        put_back(memory, x, SQ2_WATCHING);
         break;
-    case RETURNING: /* 43-44 */
-        put_back(memory, x, REMAINDER);
+    case SQ2_RETURNING: /* 43-44 */
+        put_back(memory, x, SQ2_REMAINDER);
         rest(x);
         break;
     }
@@ -331,136 +251,20 @@ static void step(const struct step_system *system, struct step_memory *memory, v
 
 static enum step_region region(const struct step_system *system, const void *state)
 {
-    enum stage stage = (enum stage)((const struct state *)state)->stage;
+    enum sq2_stage stage = (enum sq2_stage)((const struct sq2_state *)state)->stage;
     (void)system;
-    return stage == REMAINDER ? STEP_REMAINDER
-           : stage < INSIDE   ? STEP_TRYING
-           : stage == INSIDE  ? STEP_CRITICAL
-                              : STEP_EXIT;
-}
-
-/* All ids of a state: of the offers in the queue and in hand, and the idmakers. */
-enum { MOST_IDS = 12 };
-
-struct ids {
-    uint32_t id[MOST_IDS];
-    unsigned count;
-};
-
-static void add_id(struct ids *ids, uint32_t id)
-{
-    ids->id[ids->count++] = id;
-}
-
-static struct ids all_ids(uint64_t queue, const struct state *x)
-{
-    struct ids ids = {.count = 0};
-    for (; shared_queue_has_any(queue); queue >>= width(NULL, queue)) {
-        if (is_offer(queue)) {
-            add_id(&ids, id_of(queue));
-        }
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        add_id(&ids, x[i].idmaker);
-        if (is_offer(x[i].t)) {
-            add_id(&ids, id_of(x[i].t));
-        }
-    }
-    return ids;
-}
-
-/* How many different ids are below this one. */
-static uint32_t rank_of(const struct ids *ids, uint32_t id)
-{
-    uint32_t rank = 0;
-    for (unsigned i = 0; i < ids->count; i++) {
-        bool counted = beyond(ids->id[i], id) >= 0;
-        for (unsigned j = 0; j < i; j++) {
-            counted = counted || ids->id[j] == ids->id[i];
-        }
-        rank += !counted;
-    }
-    return rank;
-}
-
-static uint32_t with_rank(const struct ids *ids, uint32_t element)
-{
-    return is_offer(element)
-               ? offer(name_of(element), version_of(element), rank_of(ids, id_of(element)))
-               : element;
-}
-
-/*
- * Canonical form: each id is replaced by its rank among the ids of the state. Sound: ids are only
- * compared, except that who takes an offer makes its id + 1; and the id of an offer that is taken
- * is the highest of all (`wrong` looks whether it is), so id + 1 is a new highest one in the state
- * as in its canonical form.
- */
-static void rebase(const struct step_system *system, uint64_t *words, void *states)
-{
-    struct state *x = states;
-    struct ids ids = all_ids(words[0], x);
-    uint64_t queue = SHARED_QUEUE_EMPTY;
-    for (uint64_t from = words[0]; shared_queue_has_any(from); from >>= width(system, from)) {
-        uint32_t element = (uint32_t)shared_queue_first(from, width(system, from));
-        queue = shared_queue_append(queue, with_rank(&ids, element), width(system, from));
-    }
-    words[0] = words[0] == SHARED_QUEUE_SPOILT ? SHARED_QUEUE_SPOILT : queue;
-    for (unsigned i = 0; i < 2; i++) {
-        x[i].idmaker = rank_of(&ids, x[i].idmaker);
-        x[i].t = with_rank(&ids, x[i].t);
-    }
-}
-
-static const char *wrong(const struct step_system *system, const uint64_t *words,
-                         const void *states)
-{
-    const struct state *x = states;
-    struct ids ids = all_ids(words[0], x);
-    (void)system;
-    if (words[0] == SHARED_QUEUE_SPOILT) {
-        return "the queue holds more than fits a word";
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        for (unsigned j = 0; x[i].stage == INSIDE && j < ids.count; j++) {
-            if (beyond(ids.id[j], id_of(x[i].t)) > 0) {
-                return "the offer that was taken is not the newest";
-            }
-        }
-    }
-    return NULL;
-}
-
-static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
-                      size_t size)
-{
-    char text[128];
-    size_t at = 0;
-    (void)word;
-    text[0] = '\0';
-    for (; shared_queue_has_any(value); value >>= width(system, value)) {
-        const char *space = at == 0 ? "" : ", ";
-        unsigned name = name_of(value) + 1;
-        unsigned version = version_of(value);
-        if (!is_offer(value)) {
-            at += (size_t)snprintf(text + at, sizeof text - at, "%sapply %u/%u", space, name,
-                                   version);
-        } else if (name - 1 == ALL) {
-            at += (size_t)snprintf(text + at, sizeof text - at, "%soffer all #%u", space,
-                                   id_of(value));
-        } else {
-            at += (size_t)snprintf(text + at, sizeof text - at, "%soffer %u/%u #%u", space, name,
-                                   version, id_of(value));
-        }
-    }
-    return snprintf(out, size, "[%s]", text);
+    return stage == SQ2_REMAINDER ? STEP_REMAINDER
+           : stage < SQ2_INSIDE   ? STEP_TRYING
+           : stage == SQ2_INSIDE  ? STEP_CRITICAL
+                                  : STEP_EXIT;
 }
 
 static unsigned bits(const struct step_system *system, unsigned word)
 {
     (void)system;
     (void)word;
-    return 1 + 4 * APPLY_BITS + 2 * OFFER_BITS; /* and the bit that tells where the queue ends */
+    return 1 + 4 * SQ2_APPLY_BITS +
+           2 * SQ2_OFFER_BITS; /* and the bit that tells where the queue ends */
 }
 
 static const struct step_space space = {
@@ -472,8 +276,8 @@ static const struct step_space space = {
 #define SQ2(name_, title_, variant_)                                                               \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .unbounded = true,              \
-        .prepare = prepare, .init = init, .step = step, .region = region, .rebase = rebase,        \
-        .wrong = wrong, .print_word = print_word, .space = &space,                                 \
+        .prepare = prepare, .init = init, .step = step, .region = region, .rebase = sq2_rebase,    \
+        .wrong = sq2_wrong, .print_word = sq2_print_word, .space = &space,                         \
         .printed = (variant_) == PRINTED                                                           \
     }
 

@@ -1,0 +1,121 @@
+/* The ids of SQ2's offers: their canonical form, what always holds of them, and the queue for
+   people. See sq2.h. */
+#include "papers/sq2.h"
+
+#include <stdio.h>
+
+/* All ids of a state: of the offers in the queue and in hand, and the idmakers. */
+enum { MOST_IDS = 12 };
+
+struct ids {
+    uint32_t id[MOST_IDS];
+    unsigned count;
+};
+
+static void add_id(struct ids *ids, uint32_t id)
+{
+    ids->id[ids->count++] = id;
+}
+
+static struct ids all_ids(uint64_t queue, const struct sq2_state *x)
+{
+    struct ids ids = {.count = 0};
+    for (; shared_queue_has_any(queue); queue >>= sq2_width(NULL, queue)) {
+        if (sq2_is_offer(queue)) {
+            add_id(&ids, sq2_id_of(queue));
+        }
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        add_id(&ids, x[i].idmaker);
+        if (sq2_is_offer(x[i].t)) {
+            add_id(&ids, sq2_id_of(x[i].t));
+        }
+    }
+    return ids;
+}
+
+/* How many different ids are below this one. */
+static uint32_t rank_of(const struct ids *ids, uint32_t id)
+{
+    uint32_t rank = 0;
+    for (unsigned i = 0; i < ids->count; i++) {
+        bool counted = sq2_beyond(ids->id[i], id) >= 0;
+        for (unsigned j = 0; j < i; j++) {
+            counted = counted || ids->id[j] == ids->id[i];
+        }
+        rank += !counted;
+    }
+    return rank;
+}
+
+static uint32_t with_rank(const struct ids *ids, uint32_t element)
+{
+    return sq2_is_offer(element) ? sq2_offer(sq2_name_of(element), sq2_version_of(element),
+                                             rank_of(ids, sq2_id_of(element)))
+                                 : element;
+}
+
+/*
+ * Canonical form: each id is replaced by its rank among the ids of the state. Sound: ids are only
+ * compared, except that who takes an offer makes its id + 1; and the id of an offer that is taken
+ * is the highest of all (`wrong` looks whether it is), so id + 1 is a new highest one in the state
+ * as in its canonical form.
+ */
+void sq2_rebase(const struct step_system *system, uint64_t *words, void *states)
+{
+    struct sq2_state *x = states;
+    struct ids ids = all_ids(words[0], x);
+    uint64_t queue = SHARED_QUEUE_EMPTY;
+    for (uint64_t from = words[0]; shared_queue_has_any(from); from >>= sq2_width(system, from)) {
+        uint32_t element = (uint32_t)shared_queue_first(from, sq2_width(system, from));
+        queue = shared_queue_append(queue, with_rank(&ids, element), sq2_width(system, from));
+    }
+    words[0] = words[0] == SHARED_QUEUE_SPOILT ? SHARED_QUEUE_SPOILT : queue;
+    for (unsigned i = 0; i < 2; i++) {
+        x[i].idmaker = rank_of(&ids, x[i].idmaker);
+        x[i].t = with_rank(&ids, x[i].t);
+    }
+}
+
+const char *sq2_wrong(const struct step_system *system, const uint64_t *words, const void *states)
+{
+    const struct sq2_state *x = states;
+    struct ids ids = all_ids(words[0], x);
+    (void)system;
+    if (words[0] == SHARED_QUEUE_SPOILT) {
+        return "the queue holds more than fits a word";
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned j = 0; x[i].stage == SQ2_INSIDE && j < ids.count; j++) {
+            if (sq2_beyond(ids.id[j], sq2_id_of(x[i].t)) > 0) {
+                return "the offer that was taken is not the newest";
+            }
+        }
+    }
+    return NULL;
+}
+
+int sq2_print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
+                   size_t size)
+{
+    char text[128];
+    size_t at = 0;
+    (void)word;
+    text[0] = '\0';
+    for (; shared_queue_has_any(value); value >>= sq2_width(system, value)) {
+        const char *space = at == 0 ? "" : ", ";
+        unsigned name = sq2_name_of(value) + 1;
+        unsigned version = sq2_version_of(value);
+        if (!sq2_is_offer(value)) {
+            at += (size_t)snprintf(text + at, sizeof text - at, "%sapply %u/%u", space, name,
+                                   version);
+        } else if (name - 1 == SQ2_ALL) {
+            at += (size_t)snprintf(text + at, sizeof text - at, "%soffer all #%u", space,
+                                   sq2_id_of(value));
+        } else {
+            at += (size_t)snprintf(text + at, sizeof text - at, "%soffer %u/%u #%u", space, name,
+                                   version, sq2_id_of(value));
+        }
+    }
+    return snprintf(out, size, "[%s]", text);
+}
