@@ -353,7 +353,7 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
 }
 
 /* An element as people read it: 2, or order(1 3; 010) with the line and wait. */
-static int print_element(const struct step_system *system, uint64_t element, char *out, size_t size)
+static int show(const struct step_system *system, uint64_t element, char *out, size_t size)
 {
     size_t at = 0;
     if (!is_order(element)) {
@@ -375,15 +375,9 @@ static int print_element(const struct step_system *system, uint64_t element, cha
 static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size)
 {
-    char text[128];
-    size_t at = 0;
-    text[0] = '\0';
-    for (; shared_queue_has_any(value); value >>= width(system, value)) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s", at == 0 ? "" : " ");
-        at += (size_t)print_element(system, shared_queue_first(value, width(system, value)),
-                                    text + at, sizeof text - at);
-    }
-    return snprintf(out, size, "q%u=[%s]", word, text);
+    char text[130];
+    (void)shared_queue_print(system, value, width, show, " ", text, sizeof text);
+    return snprintf(out, size, "q%u=%s", word, text);
 }
 
 /* The longest q0 is the order with everybody in line. The longest q1 is n numbers, or n-1 and the

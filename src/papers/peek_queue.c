@@ -98,18 +98,19 @@ static enum step_region region(const struct step_system *system, const void *sta
     return (enum step_region)((const struct state *)state)->region;
 }
 
+static int show(const struct step_system *system, uint64_t element, char *out, size_t size)
+{
+    (void)system;
+    return snprintf(out, size, "%u", (unsigned)element + 1);
+}
+
 static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size)
 {
     char text[64];
-    size_t at = 0;
     (void)word;
-    text[0] = '\0';
-    for (; shared_queue_has_any(value); value >>= width(system, value)) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", at == 0 ? "" : " ",
-                               (unsigned)shared_queue_first(value, width(system, value)) + 1);
-    }
-    return snprintf(out, size, "QUEUE=[%s]", text);
+    (void)shared_queue_print(system, value, width, show, " ", text, sizeof text);
+    return snprintf(out, size, "QUEUE=%s", text);
 }
 
 static double bound(const struct step_system *system)

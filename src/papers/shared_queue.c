@@ -43,6 +43,20 @@ bool shared_queue_peek(const struct step_system *system, struct step_memory *mem
     return true;
 }
 
+int shared_queue_print(const struct step_system *system, uint64_t queue, shared_queue_width *width,
+                       shared_queue_show *show, const char *between, char *out, size_t size)
+{
+    char text[128];
+    size_t at = 0;
+    text[0] = '\0';
+    for (; shared_queue_has_any(queue); queue >>= width(system, queue)) {
+        uint64_t element = shared_queue_first(queue, width(system, queue));
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s", at == 0 ? "" : between);
+        at += (size_t)show(system, element, text + at, sizeof text - at);
+    }
+    return snprintf(out, size, "[%s]", text);
+}
+
 int shared_queue_only_one_seat(const struct step_system *system, char why[STEP_WHY_BYTES])
 {
     if (system->k != 1) {

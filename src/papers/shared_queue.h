@@ -68,6 +68,14 @@ bool shared_queue_dequeue(const struct step_system *system, struct step_memory *
 bool shared_queue_peek(const struct step_system *system, struct step_memory *memory, unsigned word,
                        shared_queue_width *width, uint64_t *element);
 
+/* One element as people read it. */
+typedef int shared_queue_show(const struct step_system *system, uint64_t element, char *out,
+                              size_t size);
+
+/* A queue as people read it: in brackets, its elements from the first, and what is between two. */
+int shared_queue_print(const struct step_system *system, uint64_t queue, shared_queue_width *width,
+                       shared_queue_show *show, const char *between, char *out, size_t size);
+
 /* Refuse every k but 1: queues give mutual exclusion, not k-exclusion. 0, or -1 and a sentence. */
 int shared_queue_only_one_seat(const struct step_system *system, char why[STEP_WHY_BYTES]);
 

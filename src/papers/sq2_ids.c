@@ -95,27 +95,24 @@ const char *sq2_wrong(const struct step_system *system, const uint64_t *words, c
     return NULL;
 }
 
+/* apply 1/2 is process 1's second application, offer 2/1 #7 the first offer of id 7 to process 2. */
+static int show(const struct step_system *system, uint64_t element, char *out, size_t size)
+{
+    unsigned name = sq2_name_of(element);
+    unsigned version = sq2_version_of(element);
+    (void)system;
+    if (!sq2_is_offer(element)) {
+        return snprintf(out, size, "apply %u/%u", name + 1, version);
+    }
+    if (name == SQ2_ALL) {
+        return snprintf(out, size, "offer all #%u", sq2_id_of(element));
+    }
+    return snprintf(out, size, "offer %u/%u #%u", name + 1, version, sq2_id_of(element));
+}
+
 int sq2_print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                    size_t size)
 {
-    char text[128];
-    size_t at = 0;
     (void)word;
-    text[0] = '\0';
-    for (; shared_queue_has_any(value); value >>= sq2_width(system, value)) {
-        const char *space = at == 0 ? "" : ", ";
-        unsigned name = sq2_name_of(value) + 1;
-        unsigned version = sq2_version_of(value);
-        if (!sq2_is_offer(value)) {
-            at += (size_t)snprintf(text + at, sizeof text - at, "%sapply %u/%u", space, name,
-                                   version);
-        } else if (name - 1 == SQ2_ALL) {
-            at += (size_t)snprintf(text + at, sizeof text - at, "%soffer all #%u", space,
-                                   sq2_id_of(value));
-        } else {
-            at += (size_t)snprintf(text + at, sizeof text - at, "%soffer %u/%u #%u", space, name,
-                                   version, sq2_id_of(value));
-        }
-    }
-    return snprintf(out, size, "[%s]", text);
+    return shared_queue_print(system, value, sq2_width, show, ", ", out, size);
 }
