@@ -102,6 +102,7 @@ USHER_API int usher_open(struct usher_pool **pool, const char *name,
  *              it ends, and a row more for each further seat it holds at a time
  *     -EIDRM   the pool has been removed
  *     -ECANCELED  usher_options.waiting said so
+ *     -EUCLEAN  the pool is damaged: a seat is granted, and there is none
  *     -ESTALE  the handle came through fork: open the pool anew in the child
  */
 USHER_API int usher_acquire(struct usher_pool *pool, struct usher_seat *seat);
@@ -141,7 +142,7 @@ USHER_API int usher_reap(struct usher_pool *pool);
 /*
  * Change the number of seats. More: the next in line enter at once. Fewer: seats go as they come
  * free; nobody is thrown out. 0: nobody enters any more. -ERANGE: more than this pool has room for
- * (usher_info.most_seats).
+ * (usher_info.most_seats). -EUCLEAN: the pool is damaged, and has more seats already.
  */
 USHER_API int usher_resize(struct usher_pool *pool, uint32_t seats);
 

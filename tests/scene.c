@@ -225,7 +225,7 @@ void scene_fence(struct usher_pool *pool)
     char *moved = mremap(pool->header, span, span, MREMAP_MAYMOVE | MREMAP_FIXED, area + FENCE);
     EXPECT(moved == area + FENCE);
     pool->header = (void *)moved;
-    pool->rows = (void *)(moved + pool->header->shape.rows_at);
+    pool->rows = (void *)(moved + pool->shape.rows_at);
     pool->core.words = (void *)(moved + FORMAT_WORDS);
 }
 

@@ -44,7 +44,7 @@ static int resize(int argc, char **argv)
     }
     int failed = usher_resize(wait.pool, (uint32_t)seats);
     if (failed == -ERANGE) {
-        struct usher_info info;
+        struct usher_info info = {0};
         (void)usher_inspect(wait.pool, &info, NULL, 0);
         error = cli_fail(CLI_USAGE,
                          "pool %s: it has room for at most %u seats; remove it and create a larger "
@@ -102,7 +102,7 @@ static int doctor(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
-    struct usher_info info;
+    struct usher_info info = {0}; /* should the pool be removed meanwhile */
     int error = cli_parse(&cli_doctor, 0, true, argc, argv, &options);
     if (error != 0) {
         return error;

@@ -15,6 +15,8 @@
 
 enum { FIRST_LINE_MS = 500, MOST_GUESTS = 64 };
 
+#define MOST_USUAL_NS 10000000000000 /* a quarter of a year: times all who can wait it fits */
+
 static volatile sig_atomic_t caught, from_terminal;
 
 /* A signal just before the wait goes to sleep would be missed: it is repeated until it is heard. */
@@ -53,7 +55,8 @@ static void stop_listening(const struct sigaction *before)
     }
 }
 
-/* The mean time that a seat was held lately; 0: nothing is known. */
+/* The mean time that a seat was held lately, or MOST_USUAL_NS; 0: nothing is known. Whoever may
+   write the pool may have made it up. */
 static int64_t usual_ns(struct usher_pool *pool)
 {
     struct usher_past past[32];
@@ -63,7 +66,8 @@ static int64_t usual_ns(struct usher_pool *pool)
     for (int p = 0; p < known; p++) {
         sum += (int64_t)past[p].held_ms * 1000000;
     }
-    return known > 0 ? sum / known : 0;
+    sum = known > 0 ? sum / known : 0;
+    return sum < MOST_USUAL_NS ? sum : MOST_USUAL_NS;
 }
 
 /* How long it may yet take: seats come free one after the other, each after the usual time. */
@@ -75,7 +79,7 @@ static int64_t expected_ns(struct usher_pool *pool, const struct usher_guest *gu
     int64_t soonest = usual;
     for (int g = 0; g < count; g++) {
         if (guests[g].position == 0 && guests[g].since_ns != 0) {
-            int64_t left = usual - (now - guests[g].since_ns);
+            int64_t left = usual - (guests[g].since_ns < now ? now - guests[g].since_ns : 0);
             soonest = left < soonest ? (left > 0 ? left : 0) : soonest;
         }
     }
@@ -195,7 +199,7 @@ int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags)
     int error = usher_open(&wait->pool, options->pool, &how);
     if (error == -EDOM) {
         struct usher_pool *there;
-        struct usher_info info;
+        struct usher_info info = {0}; /* should it be removed meanwhile */
         struct usher_options any = {.flags = USHER_EXISTING};
         if (usher_open(&there, options->pool, &any) == 0) {
             (void)usher_inspect(there, &info, NULL, 0);

@@ -22,6 +22,9 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
     f->last = core_i_issue(f->word);
     CORE_FORGET(f->word);
     CORE_READ(c, f, f->word, CORE_AT_V(c));
+    if (core_ticket_after(f->last, core_v_valid(f->word)) > (int32_t)c->line_mask) {
+        f->last = core_v_valid(f->word) + c->line_mask; /* no line is longer: they are damaged */
+    }
     for (f->t = core_v_valid(f->word) + 1; core_ticket_after(f->t, f->last) < 0; f->t++) {
         CORE_FORGET(f->a);
         CORE_FORGET(f->b);

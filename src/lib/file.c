@@ -34,7 +34,7 @@ static int fill(int fd, const struct format_shape *shape, mode_t mode)
     struct format_header *header = memory;
     header->shape = *shape;
     header->check = format_check(shape);
-    struct core core = usher__format_core(header);
+    struct core core = usher__format_core(header, shape);
     core_init(&core, shape->seats);
     (void)munmap(memory, shape->size);
     return 0;
@@ -121,6 +121,7 @@ static int map(struct usher_pool *pool, const struct stat *status)
     if (error != 0) {
         return error;
     }
+    pool->shape = header.shape;
     pool->size = header.shape.size;
     void *memory = mmap(NULL, pool->size, PROT_READ | PROT_WRITE, MAP_SHARED, pool->fd, 0);
     if (memory == MAP_FAILED) {

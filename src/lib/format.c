@@ -48,9 +48,8 @@ int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t gue
     return 0;
 }
 
-struct core usher__format_core(struct format_header *header)
+struct core usher__format_core(struct format_header *header, const struct format_shape *shape)
 {
-    const struct format_shape *shape = &header->shape;
     return (struct core){
         .words = (void *)((char *)header + FORMAT_WORDS),
         .rows = shape->guests,

@@ -133,8 +133,9 @@ static inline uint64_t format_check(const struct format_shape *shape)
 /* The shape of a pool. 0, or -1 if there cannot be one. */
 int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t guests);
 
-/* The core's words of a pool whose shape is right. */
-struct core usher__format_core(struct format_header *header);
+/* The core's words of a pool. The shape is one that was found to be right, and not the one in the
+   file, which somebody may have changed since. */
+struct core usher__format_core(struct format_header *header, const struct format_shape *shape);
 
 /* Is what stands in a file of that size a pool that can be used? 0 or -errno, see usher_open. */
 int usher__format_verify(const struct format_header *header, uint64_t size);

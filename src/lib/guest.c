@@ -245,6 +245,16 @@ static int claim(struct usher_pool *pool, uint32_t *found)
     return -EUSERS;
 }
 
+/* Go on where the row is. The seat is an index, and whoever may write the pool may have written it;
+   a row that has had none yet may as well begin to look at the first. */
+static void resume(const struct usher_pool *pool, struct guest *guest)
+{
+    uint32_t seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
+    guest->cycle = core_row_cycle(usher__row_word(pool, guest->row));
+    guest->seat = seat < pool->core.seats ? seat : 0;
+    guest->i = guest->v = LIB_NOTHING;
+}
+
 /* A spare guest, one that has come back from where it was assigned, or a new one. */
 static int provide(struct usher_pool *pool, struct guest **provided)
 {
@@ -273,9 +283,7 @@ static int provide(struct usher_pool *pool, struct guest **provided)
         guest->next = pool->guests;
         pool->guests = guest;
     }
-    guest->cycle = core_row_cycle(usher__row_word(pool, guest->row));
-    guest->seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
-    guest->i = guest->v = LIB_NOTHING;
+    resume(pool, guest);
     guest->ended = false;
     atomic_store(&guest->wanted, os_has_barrier() ? 0 : GUEST_CAREFUL);
     atomic_store(&guest->state, GUEST_IDLE);
@@ -332,9 +340,7 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
         if (state == GUEST_AWAY &&
             core_row_state(usher__row_word(pool, (*guest)->row)) == CORE_IDLE) {
             sign_as_ours(pool, (*guest)->row);
-            (*guest)->cycle = core_row_cycle(usher__row_word(pool, (*guest)->row));
-            (*guest)->seat = core_own_seat(atomic_load(&pool->rows[(*guest)->row].own));
-            (*guest)->i = (*guest)->v = LIB_NOTHING;
+            resume(pool, *guest);
             atomic_store(&(*guest)->state, GUEST_IDLE);
             return 0;
         }

@@ -21,7 +21,7 @@ static void describe(struct usher_pool *pool, uint32_t row, struct usher_guest *
 {
     memset(guest, 0, sizeof *guest);
     guest->seat = UINT32_MAX;
-    guest->since_ns = atomic_load(&pool->rows[row].since_ns);
+    guest->since_ns = usher__noted_ns(atomic_load(&pool->rows[row].since_ns));
     uint64_t owner = atomic_load(&pool->rows[row].owner);
     /* The number of a process in another pid namespace is somebody else's in ours. */
     if (pool->self.pid_namespace != 0 &&
@@ -170,7 +170,7 @@ int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capac
     for (uint64_t p = 0; p < known && p < capacity; p++) {
         const struct format_past *noted = &past_of(pool)[(count - 1 - p) % FORMAT_PAST];
         uint64_t durations = atomic_load(&noted->durations);
-        past[p] = (struct usher_past){.ended_ns = atomic_load(&noted->ended_ns),
+        past[p] = (struct usher_past){.ended_ns = usher__noted_ns(atomic_load(&noted->ended_ns)),
                                       .waited_ms = (uint32_t)(durations >> 32),
                                       .held_ms = (uint32_t)durations};
     }

@@ -42,12 +42,14 @@ struct guest {
     bool ended;              /* its thread has */
 };
 
-/* Neither I nor V is ever this: nobody has that many tags. */
+/* Neither I nor V is ever this: nobody has that many tags. (In a damaged pool they may be, so that
+   guest.seat is a seat there is even with nothing to go by.) */
 #define LIB_NOTHING UINT64_MAX
 
 struct usher_pool {
     struct core core;
     struct format_header *header;
+    struct format_shape shape; /* as it was found to be right: not read from the file again */
     struct format_row *rows;
     uint64_t id;         /* of this handle, never used twice in a process */
     uint64_t generation; /* of the process, as it was opened: another one after a fork */
@@ -157,6 +159,12 @@ bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t 
 static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t row)
 {
     return atomic_load(&pool->rows[row].word);
+}
+
+/* A time that somebody has noted; 0: none, or one that there cannot be, before all time. */
+static inline int64_t usher__noted_ns(int64_t ns)
+{
+    return ns > 0 ? ns : 0;
 }
 
 static inline uint32_t usher__seats(const struct usher_pool *pool)

@@ -11,7 +11,7 @@ static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct
                                                  int64_t since)
 {
     if (pool->flags & USHER_TIMES) {
-        usher__past_note(pool, guest->waited_ns, os_now_ns() - since);
+        usher__past_note(pool, guest->waited_ns, os_now_ns() - usher__noted_ns(since));
     }
     guest->waited_ns = 0;
     atomic_store(&pool->rows[guest->row].since_ns, 0);
@@ -231,7 +231,7 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
 {
     bool first = usher__alive_first(pool, row, cycle);
     if (first) {
-        int64_t since = atomic_load(&pool->rows[row].since_ns);
+        int64_t since = usher__noted_ns(atomic_load(&pool->rows[row].since_ns));
         struct guest *guest = usher__guest_with(pool, row);
         usher__past_note(pool, guest == NULL ? 0 : guest->waited_ns,
                          since == 0 ? 0 : os_now_ns() - since);

@@ -55,7 +55,7 @@ static int open_threads(struct usher_pool *pool, const struct usher_options *opt
         return -errno;
     }
     pool->header = memory;
-    pool->header->shape = shape;
+    pool->header->shape = pool->shape = shape;
     pool->size = shape.size;
     pool->path = strdup("");
     return pool->path == NULL ? -ENOMEM : 0;
@@ -64,8 +64,8 @@ static int open_threads(struct usher_pool *pool, const struct usher_options *opt
 static void lay_out(struct usher_pool *pool)
 {
     assert(pool->header != NULL);
-    pool->rows = (void *)((char *)pool->header + pool->header->shape.rows_at);
-    pool->core = usher__format_core(pool->header);
+    pool->rows = (void *)((char *)pool->header + pool->shape.rows_at);
+    pool->core = usher__format_core(pool->header, &pool->shape);
     pool->core.wake = wake;
     pool->core.wake_context = pool;
 }
@@ -119,7 +119,7 @@ int usher_open(struct usher_pool **opened, const char *name, const struct usher_
     if (error == 0) {
         lay_out(pool);
         if (!pool->shared) {
-            core_init(&pool->core, pool->header->shape.seats);
+            core_init(&pool->core, pool->shape.seats);
         }
         error = usher__guest_attach(pool);
     }
@@ -158,6 +158,11 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
     int error = usher__pool_usable(pool);
     if (error == 0 && seats > pool->core.seats) {
         error = -ERANGE;
+    }
+    /* From a number that no pool has it would be a long way. */
+    uint64_t k = atomic_load(&pool->core.words[CORE_AT_K(&pool->core)]);
+    if (error == 0 && core_k_seats(k) > pool->core.seats) {
+        error = -EUCLEAN;
     }
     if (error == 0) {
         error = usher__guest_get(pool, &guest);
