@@ -4,7 +4,7 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 CTEST := ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-.PHONY: all help build demo test model check lint fmt bench loop install clean setup-test setup-check setup-bench
+.PHONY: all help build demo test model check lint fmt bench loop fuzz install clean setup-test setup-check setup-bench
 
 all: build ## build, and run the quick tests
 	$(CTEST) -L unit
@@ -48,6 +48,9 @@ bench: setup-bench build ## measure against peers, side by side
 
 loop: build ## run every algorithm for real, over and over, until one fails
 	@tests/loop.sh $(BUILD)
+
+fuzz: setup-check ## feed every input anything, for MINUTES each (10), with libFuzzer
+	@tests/fuzz/run $(or $(MINUTES),10)
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
