@@ -29,16 +29,9 @@ static bool ours(const struct usher_pool *pool, uint64_t owner, uint64_t identit
            identity == pool->self.identity && pool->self.identity != 0;
 }
 
-int usher__alive(struct usher_pool *pool, uint32_t row)
+/* What the witnesses say of the owner as it was read. */
+static int ask(struct usher_pool *pool, uint32_t row, uint64_t owner, uint64_t identity)
 {
-    uint64_t owner;
-    uint64_t identity;
-    if (!pool->shared) {
-        return 1; /* its threads give back what they have when they end */
-    }
-    if (!read_owner(&pool->rows[row], &owner, &identity)) {
-        owner = format_owner(0, FORMAT_BY_LOCK, 0);
-    }
     uint32_t flags = format_owner_flags(owner);
     bool same_namespace =
         pool->self.pid_namespace != 0 && format_owner_namespace(owner) == pool->self.pid_namespace;
@@ -59,6 +52,23 @@ int usher__alive(struct usher_pool *pool, uint32_t row)
         return 0;
     }
     return (flags & FORMAT_BY_LOCK) || same_namespace ? 1 : -1;
+}
+
+int usher__alive(struct usher_pool *pool, uint32_t row)
+{
+    uint64_t owner;
+    uint64_t identity;
+    if (!pool->shared) {
+        return 1; /* its threads give back what they have when they end */
+    }
+    bool whole = read_owner(&pool->rows[row], &owner, &identity);
+    int alive = ask(pool, row, whole ? owner : format_owner(0, FORMAT_BY_LOCK, 0), identity);
+    /* The dead may have made its seat over to another in the last moment: then it is that one who
+       matters, and whoever looks next asks for it. */
+    if (alive == 0 && atomic_load(&pool->rows[row].owner) != (whole ? owner : 0)) {
+        return -1;
+    }
+    return alive;
 }
 
 bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint64_t cycle)
