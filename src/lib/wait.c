@@ -2,9 +2,10 @@
  * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant
  * changes, and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
- * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, and the second,
- * a third as often, because the first may die, too. The others sleep long, the longer the more they
- * are, so that all of them together hardly wake: should the first two be killed at once, one of
+ * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS; and, a third as
+ * often, because the first may die, too, the second: the first behind it that is of another process,
+ * for threads die together. The others sleep long, the longer the more they are, so that all of
+ * them together hardly wake, about once in LOOK_EACH_NS: should those two be killed at once, one of
  * the others finds out. Whoever leaves the front of the line sees that the next one looks.
  *
  * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
@@ -20,7 +21,8 @@ enum {
     LOOK_SOON_NS = 2 * 1000 * 1000, /* most seats come back before there is any need to look */
     LOOK_FIRST_NS = 85 * 1000 * 1000,
     LOOK_SECOND_NS = 300 * 1000 * 1000,
-    LOOK_EACH_NS = 1000 * 1000 * 1000 /* times the number of waiters, for the others */
+    LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
+    NEAR = 64                          /* so far we look for one of another process */
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -31,19 +33,46 @@ static uint32_t scatter(uint32_t row, int64_t now)
     return (uint32_t)(x >> 32);
 }
 
-void usher__wait_arm(struct usher_pool *pool, unsigned count)
+/* The two who look, of those whose `watch` has all of `marks`: how many there are, at most 2. */
+static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t who[2], uint32_t *waiters)
 {
     struct line_walk walk;
+    uint64_t first = 0;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
+    unsigned found = 0;
     usher__line_begin(pool, &walk);
-    while (count > 0 && usher__line_next(pool, &walk, &row, &word, &ticket)) {
-        uint32_t watch = atomic_load(&pool->rows[row].watch);
-        if ((watch & FORMAT_WAITS) && !(watch & FORMAT_LOOKS)) {
-            (void)os_wake(&pool->rows[row].word, pool->shared);
+    *waiters = walk.last - walk.at + 1;
+    for (unsigned seen = 0; seen < NEAR && usher__line_next(pool, &walk, &row, &word, &ticket);) {
+        if ((atomic_load(&pool->rows[row].watch) & marks) != marks) {
+            continue;
         }
-        count -= (watch & FORMAT_WAITS) != 0; /* otherwise it is about to sleep, or it is dead */
+        uint64_t owner = atomic_load(&pool->rows[row].owner);
+        bool other = seen > 0 && (owner != first || !pool->shared);
+        first = seen == 0 ? owner : first;
+        if (seen < 2 || other) { /* for want of another, the next will do */
+            who[seen == 0 ? 0 : 1] = row;
+            found = seen == 0 ? 1 : 2;
+        }
+        if (other) {
+            break;
+        }
+        seen++;
+    }
+    return found;
+}
+
+void usher__wait_arm(struct usher_pool *pool, unsigned count)
+{
+    uint32_t who[2];
+    uint32_t waiters;
+    /* one that does not wait yet is about to, or it is dead */
+    unsigned found = lookers(pool, FORMAT_WAITS, who, &waiters);
+    for (unsigned w = 0; w < count && w < found; w++) {
+        if (!(atomic_load(&pool->rows[who[w]].watch) & FORMAT_LOOKS)) {
+            (void)os_wake(&pool->rows[who[w]].word, pool->shared);
+        }
     }
 }
 
@@ -90,24 +119,19 @@ void usher__wait_look(struct usher_pool *pool)
     usher__pool_settle(pool);
 }
 
-/* 1: first in line, 2: second, 3: further back. *waiters: how many there are, about. */
+/* 1: the first who looks, 2: the second, 3: one of the others. *waiters: how many there are, about.
+   */
 static unsigned position(struct usher_pool *pool, uint32_t own, uint32_t *waiters)
 {
-    struct line_walk walk;
-    uint64_t word;
-    uint32_t row;
-    uint32_t ticket;
-    usher__line_begin(pool, &walk);
-    *waiters = walk.last - walk.at + 1;
-    for (unsigned place = 1; place <= 2; place++) {
-        if (!usher__line_next(pool, &walk, &row, &word, &ticket)) {
-            return 1; /* not found any more: it is being granted, or nothing is certain. Look. */
-        }
-        if (row == own) {
-            return place;
-        }
+    uint32_t who[2];
+    unsigned found = lookers(pool, 0, who, waiters);
+    if (found > 0 && who[0] == own) {
+        return 1;
     }
-    return 3;
+    if (found == 2) {
+        return who[1] == own ? 2 : 3;
+    }
+    return 1; /* not found any more: it is being granted, or nothing is certain. Look. */
 }
 
 static int64_t until(unsigned place, uint32_t waiters, uint32_t row, int64_t now)
@@ -115,8 +139,14 @@ static int64_t until(unsigned place, uint32_t waiters, uint32_t row, int64_t now
     if (place <= 2) {
         return now + (place == 1 ? LOOK_FIRST_NS : LOOK_SECOND_NS);
     }
+    /* Each sleeps for a time that has no memory, so that, however few or many have begun to sleep
+       together, one of them wakes in LOOK_EACH_NS on average: -ln of a random number below 1, by way
+       of its binary logarithm. */
+    uint32_t random = scatter(row, now) | 1;
+    unsigned zeros = (unsigned)__builtin_clz(random);
+    int64_t log2_1024 = (int64_t)(zeros + 1) * 1024 - ((random << zeros) >> 21) % 1024;
     int64_t each = (int64_t)LOOK_EACH_NS * (waiters & CORE_TICKET_MASK);
-    return now + each / 2 + (int64_t)(scatter(row, now) % 1024) * (each / 1024);
+    return now + each / 1024 * (log2_1024 * 710 / 1024);
 }
 
 /* Leave the line. 0: too late, the seat is granted. */
@@ -165,15 +195,17 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
                 break;
             }
         }
-        unsigned place = position(pool, guest->row, &waiters);
-        int64_t next = until(place, waiters, guest->row, now);
+        unsigned place = 1;
         if (look == 0) {
             look = now + LOOK_SOON_NS; /* everybody once: those before it may all be dead */
-        } else if (look <= now) {
-            usher__watch_look(pool, &watch, now);
-            look = next;
-        } else if (look > next) {
-            look = next;
+        } else {
+            place = position(pool, guest->row, &waiters);
+            int64_t next = until(place, waiters, guest->row, now);
+            if (look <= now) {
+                usher__watch_look(pool, &watch, now);
+                look = next;
+            }
+            look = look > next ? next : look;
         }
         uint32_t mark = atomic_load(&row->watch) & FORMAT_REAPED;
         atomic_store(&row->watch, mark | FORMAT_WAITS | (place <= 2 ? FORMAT_LOOKS : 0));
