@@ -50,6 +50,25 @@ static uint32_t seats_to_look_at(const struct usher_pool *pool, unsigned round)
     return owed < pool->core.seats - seats ? seats + owed : pool->core.seats;
 }
 
+/*
+ * Where to begin to look for a seat: with the one it had, if that is still its by name; otherwise
+ * with that of whoever left last, who has most likely made room for it. So the search is short,
+ * however many seats there are.
+ */
+static uint32_t where_to_look(const struct usher_pool *pool, const struct guest *guest,
+                              uint32_t seats)
+{
+    const struct core *core = &pool->core;
+    if (guest->seat < seats &&
+        core_seat_row(atomic_load(&core->words[core->at_seat + guest->seat])) == guest->row) {
+        return guest->seat;
+    }
+    uint32_t left = core_v_row(atomic_load(&core->words[CORE_AT_V(core)]));
+    uint32_t seat =
+        left < core->rows ? core_own_seat(atomic_load(&pool->rows[left].own)) : CORE_NO_SEAT;
+    return seat < seats ? seat : 0;
+}
+
 /* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
    around us. A pool in which there is none has been damaged. */
 static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
@@ -58,7 +77,7 @@ static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
     for (unsigned round = 0; round < ACQUIRE_ROUNDS; round++) {
         struct core_claim claim = {.row = guest->row};
         within.seats = seats_to_look_at(pool, round);
-        claim.first = guest->seat < within.seats ? guest->seat : 0;
+        claim.first = where_to_look(pool, guest, within.seats);
         (void)core_claim(&within, &claim);
         if (claim.ok) {
             guest->seat = claim.seat;
