@@ -75,7 +75,8 @@ struct usher_seat {
 /*
  * Open the pool of that name; create it if there is none. A name without a slash is a file in
  * $USHER_DIR, else in $XDG_RUNTIME_DIR/usher, else in /dev/shm/usher-UID; one with a slash is a
- * path. NULL: a pool for the threads of this process, without a file.
+ * path. NULL: a pool for the threads of this process, without a file. zk://HOST[:PORT],../PATH: a
+ * pool on ZooKeeper, for many machines; usher(7) says what is different there.
  *
  *     -EINVAL        a name that is empty, begins with a dot or has control characters; options
  *                    that are unknown, contradict each other, or are not zero where they must be
@@ -89,6 +90,8 @@ struct usher_seat {
  *     -ENODATA       an empty file; -EMSGSIZE a truncated one; -EBADMSG not a pool at all
  *     -EPROTONOSUPPORT  a pool of another format; -EUCLEAN a damaged one
  *     -ENOLCK        the file system has no locks; -ENOSPC, -ENOMEM, -EMFILE and the like
+ *     -ENOTCONN      no server answers; -EHOSTUNREACH no such host; -ELIBACC usher-zk.so or what it
+ *                    needs is not installed; -EOPNOTSUPP pools on ZooKeeper do not have that option
  *
  * After a failure *pool is NULL, and nothing has changed but that there may be a new pool.
  */
@@ -132,6 +135,25 @@ USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);
  * that there the seat is held until somebody of ours looks.
  */
 USHER_API int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid);
+
+/* Until when a seat is ours, and a number for whatever it protects. */
+struct usher_lease {
+    uint64_t fence;  /* grows with each seat that the pool grants, across all of its seats */
+    int64_t left_ns; /* so long it is certainly ours yet, if nobody is heard from meanwhile */
+};
+
+/*
+ * Ask about a seat that is held. One of a pool on ZooKeeper is lost when its servers have not been
+ * heard from for too long: they give it on then. This says so before they do, if our clock and
+ * theirs run at about the same speed, and asks nobody. What is done with a lost seat must stop;
+ * and what it protects can refuse a fence that is less than one it has seen. A seat of a pool on
+ * this machine is not lost: left_ns is INT64_MAX, and fence its ticket.
+ *
+ *     -EPERM        not held here
+ *     -EKEYEXPIRED  lost; usher_release it
+ */
+USHER_API int usher_check(struct usher_pool *pool, const struct usher_seat *seat,
+                          struct usher_lease *lease);
 
 /* Give back every seat that is assigned to `pid`: how many there were, or -errno. */
 USHER_API int usher_release_for(struct usher_pool *pool, pid_t pid);

@@ -245,6 +245,9 @@ static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, stru
                                                    int64_t deadline_ns)
 {
     struct guest *guest;
+    if (pool->module != NULL) {
+        return pool->module->acquire(pool->remote, seat, deadline_ns);
+    }
     int error = usher__guest_get(pool, &guest);
     return error != 0 ? error : acquire_slowly(pool, guest, seat, deadline_ns);
 }

@@ -38,6 +38,15 @@ static const struct {
     {ENOSPC, "no space left for the pool's file"},
     {EROFS, "the file system is read-only"},
     {ESRCH, "there is no such process"},
+    {EKEYEXPIRED, "the pool's servers have not been heard from for too long: the seat or the place "
+                  "in line is lost; open the pool again"},
+    {ENOTCONN, "the pool's servers do not answer: see that they run and that the address is right"},
+    {EHOSTUNREACH, "the address of the pool's servers cannot be found"},
+    {ELIBACC,
+     "pools on ZooKeeper need usher-zk.so and the client library: install libzookeeper-st2"},
+    {ELIBBAD, "usher-zk.so is of another version than this library: install both anew"},
+    {EOPNOTSUPP, "pools on ZooKeeper do not have that"},
+    {EOVERFLOW, "the pool has had all the tickets there are: remove it and make a new one"},
     {ENOSYS, "this kernel cannot prove the death of another process: Linux 6.9 can"},
 };
 

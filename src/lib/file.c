@@ -320,6 +320,9 @@ static int remove_named(const char *name, bool force)
     if (name == NULL) {
         return -EINVAL;
     }
+    if (usher__remote_is(name)) {
+        return usher__remote_remove(name, force);
+    }
     int error = usher_open(&pool, name, &existing);
     if (force && (error == -EUCLEAN || error == -EMSGSIZE || error == -EPROTONOSUPPORT)) {
         return unlink_unusable(name, error);

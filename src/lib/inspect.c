@@ -111,6 +111,10 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
                   size_t capacity)
 {
     struct found found = {guests, capacity, 0};
+    if (pool->module != NULL) {
+        int refused = usher__remote_usable(pool);
+        return refused != 0 ? refused : pool->module->inspect(pool->remote, info, guests, capacity);
+    }
     int error = usher__pool_usable(pool);
     if (error != 0) {
         return error;
@@ -161,6 +165,9 @@ void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_n
 
 int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capacity)
 {
+    if (pool->module != NULL) {
+        return usher__remote_usable(pool); /* it keeps none */
+    }
     int error = usher__pool_usable(pool);
     if (error != 0) {
         return error;

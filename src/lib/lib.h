@@ -10,6 +10,7 @@
 #include "core/core.h"
 #include "lib/format.h"
 #include "lib/os.h"
+#include "lib/remote.h"
 #include "usher.h"
 
 #include <limits.h>
@@ -65,6 +66,10 @@ struct usher_pool {
     pthread_mutex_t mutex; /* for the list, and for claiming rows; of this process alone */
     struct guest *guests;
     struct usher_pool *next; /* in the registry */
+    /* Of a pool that is elsewhere there is nothing but these, the path and what fork needs. It has
+       no guests, so that no thread's last one is of it: the fast ways in and out never see it. */
+    const struct remote_module *module; /* NULL: a pool that is here */
+    struct remote *remote;
 };
 
 /* Bytes that are locked, far beyond any content: the row's owner has its byte. */
@@ -86,6 +91,15 @@ void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_n
 /* name.c: the directory (an open descriptor) and the name in it; path has room for PATH_MAX. */
 int usher__name_resolve(const char *name, bool create, char *path, int *directory,
                         const char **last);
+
+/* remote.c */
+/* Is that the name of a pool that is elsewhere? */
+bool usher__remote_is(const char *name);
+int usher__remote_open(struct usher_pool *pool, const char *name,
+                       const struct usher_options *options);
+int usher__remote_remove(const char *name, bool force);
+/* Whether a handle of such a pool may be used: 0 or -ESTALE. */
+int usher__remote_usable(const struct usher_pool *pool);
 
 /* guest.c */
 /* Once for each handle, before and after its use. */

@@ -147,6 +147,9 @@ static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, s
 static __attribute__((noinline)) int release_for_another(struct usher_pool *pool,
                                                          const struct usher_seat *seat)
 {
+    if (pool->module != NULL) {
+        return pool->module->release(pool->remote, seat);
+    }
     struct guest *guest = take_over(pool, seat);
     if (guest == NULL) {
         take_over_done(pool, NULL, GUEST_IDLE);
@@ -193,6 +196,9 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     uint64_t identity;
     if (pool->generation != *usher__generation) {
         return -ESTALE;
+    }
+    if (pool->module != NULL) {
+        return -EOPNOTSUPP;
     }
     if (!pool->shared || pid <= 0) {
         return -EINVAL;
@@ -255,6 +261,9 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
     if (pool->generation != *usher__generation) {
         return -ESTALE;
     }
+    if (pool->module != NULL) {
+        return -EOPNOTSUPP;
+    }
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         uint64_t word = usher__row_word(pool, row);
         uint64_t owner = atomic_load(&pool->rows[row].owner);
@@ -268,4 +277,22 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
     }
     usher__pool_settle(pool);
     return released;
+}
+
+int usher_check(struct usher_pool *pool, const struct usher_seat *seat, struct usher_lease *lease)
+{
+    *lease = (struct usher_lease){.fence = seat->ticket, .left_ns = INT64_MAX};
+    if (pool->generation != *usher__generation) {
+        return -ESTALE;
+    }
+    if (pool->module != NULL) {
+        return pool->module->lease(pool->remote, seat, lease);
+    }
+    (void)pthread_mutex_lock(&pool->mutex);
+    struct guest *guest = usher__guest_with(pool, seat->guest);
+    bool held = guest != NULL && atomic_load(&guest->state) == GUEST_HELD &&
+                core_row_cycle(usher__row_word(pool, guest->row)) == seat->cycle &&
+                core_own_seat(atomic_load(&pool->rows[guest->row].own)) == seat->number;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return held ? 0 : -EPERM;
 }

@@ -72,6 +72,10 @@ static void lay_out(struct usher_pool *pool)
 
 static void discard(struct usher_pool *pool)
 {
+    if (pool->remote != NULL) { /* before there is a generation it is ours, too */
+        pool->module->close(pool->remote,
+                            pool->generation == 0 || pool->generation == *usher__generation);
+    }
     if (pool->header != NULL) {
         (void)munmap(pool->header, pool->size);
     }
@@ -115,14 +119,17 @@ int usher_open(struct usher_pool **opened, const char *name, const struct usher_
     pool->context = options->context;
     pool->waiting_ms = options->waiting_ms;
     pool->shared = name != NULL;
-    int error = pool->shared ? usher__file_open(pool, name, options) : open_threads(pool, options);
-    if (error == 0) {
+    bool remote = pool->shared && usher__remote_is(name);
+    int error = remote         ? usher__remote_open(pool, name, options)
+                : pool->shared ? usher__file_open(pool, name, options)
+                               : open_threads(pool, options);
+    if (error == 0 && !remote) {
         lay_out(pool);
         if (!pool->shared) {
             core_init(&pool->core, pool->shape.seats);
         }
-        error = usher__guest_attach(pool);
     }
+    error = error == 0 ? usher__guest_attach(pool) : error;
     if (error != 0) {
         discard(pool);
         return error;
@@ -155,6 +162,10 @@ int usher__pool_usable(const struct usher_pool *pool)
 int usher_resize(struct usher_pool *pool, uint32_t seats)
 {
     struct guest *guest;
+    if (pool->module != NULL) {
+        int refused = usher__remote_usable(pool);
+        return refused != 0 ? refused : pool->module->resize(pool->remote, seats);
+    }
     int error = usher__pool_usable(pool);
     if (error == 0 && seats > pool->core.seats) {
         error = -ERANGE;
@@ -183,6 +194,10 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
 int usher_reap(struct usher_pool *pool)
 {
     int reaped = 0;
+    if (pool->module != NULL) {
+        int refused = usher__remote_usable(pool);
+        return refused != 0 ? refused : pool->module->reap(pool->remote);
+    }
     int error = usher__pool_usable(pool);
     if (error != 0) {
         return error;

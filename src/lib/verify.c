@@ -5,6 +5,7 @@
 #include "core/parts.h"
 #include "lib/lib.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -137,6 +138,9 @@ int usher_verify(struct usher_pool *pool, void (*say)(void *context, const char 
 {
     struct report report = {say, context, 0};
     const struct core *c = &pool->core;
+    if (pool->module != NULL) {
+        return -EOPNOTSUPP;
+    }
     int error = usher__pool_usable(pool);
     if (error != 0) {
         return error;

@@ -1,0 +1,145 @@
+/* A real ZooKeeper server for tests: see zk_server.h. */
+#include "zk_server.h"
+
+#include "scene.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char classes[] = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar";
+
+bool zk_server_possible(void)
+{
+    if (access("/usr/share/java/zookeeper.jar", R_OK) != 0 || access("/usr/bin/java", X_OK) != 0) {
+        (void)printf("SKIPPED: no ZooKeeper server here; install libzookeeper-java and "
+                     "default-jre-headless\n");
+        return false;
+    }
+    return true;
+}
+
+/* A socket that is connected to a port, or bound to it. -1: that cannot be. */
+static int open_socket(int port, bool connected)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct timeval patience = {5, 0};
+    EXPECT(fd >= 0);
+    EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    int failed = connected ? connect(fd, (struct sockaddr *)&address, sizeof address)
+                           : bind(fd, (struct sockaddr *)&address, sizeof address);
+    if (failed != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Not one of those that the kernel gives out: who asks there whether the server is up already could
+   be connected to itself. */
+static int free_port(void)
+{
+    int fd = -1;
+    int port = 0;
+    for (unsigned tries = 0; fd < 0; tries++) {
+        EXPECT(tries < 1000);
+        port = 10000 + (int)((unsigned)getpid() * 7 + tries * 13) % 20000;
+        fd = open_socket(port, false);
+    }
+    (void)close(fd);
+    return port;
+}
+
+/* Send one of its words of four letters. How much it answers. */
+static size_t ask(int port, const char *word, char *text, size_t room)
+{
+    size_t got = 0;
+    int fd = open_socket(port, true);
+    if (fd >= 0 && send(fd, word, 4, MSG_NOSIGNAL) == 4) {
+        for (ssize_t more; got + 1 < room && (more = read(fd, text + got, room - 1 - got)) > 0;) {
+            got += (size_t)more;
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    text[got] = '\0';
+    return got;
+}
+
+static void configure(const struct zk_server *server)
+{
+    char path[160];
+    (void)snprintf(path, sizeof path, "%s/zoo.cfg", server->directory);
+    FILE *file = fopen(path, "w");
+    EXPECT(file != NULL);
+    (void)fprintf(file,
+                  "tickTime=100\ndataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\n"
+                  "maxSessionTimeout=60000\nadmin.enableServer=false\n4lw.commands.whitelist=*"
+                  "\nmaxClientCnxns=0\n",
+                  server->directory, server->port);
+    EXPECT_EQ(fclose(file), 0);
+}
+
+void zk_server_restart(struct zk_server *server)
+{
+    char path[160];
+    char text[256];
+    pid_t parent = getpid();
+    (void)snprintf(path, sizeof path, "%s/zoo.cfg", server->directory);
+    server->pid = fork();
+    EXPECT(server->pid >= 0);
+    if (server->pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        int nowhere = open("/dev/null", O_RDWR);
+        if (getppid() == parent && dup2(nowhere, 0) >= 0 && dup2(nowhere, 1) >= 0 &&
+            dup2(nowhere, 2) >= 0) {
+            (void)execl("/usr/bin/java", "java", "-Xmx128m", "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Dzookeeper.forceSync=no",
+                        "-cp", classes, "org.apache.zookeeper.server.quorum.QuorumPeerMain", path,
+                        (char *)NULL);
+        }
+        _exit(127);
+    }
+    UNTIL(ask(server->port, "ruok", text, sizeof text) > 0);
+    UNTIL(ask(server->port, "srvr", text, sizeof text) > 0 && strstr(text, "Mode: ") != NULL);
+}
+
+void zk_server_start(struct zk_server *server, const char *below)
+{
+    (void)snprintf(server->directory, sizeof server->directory, "%s/zk-XXXXXX", below);
+    EXPECT(mkdtemp(server->directory) != NULL);
+    server->port = free_port();
+    configure(server);
+    zk_server_restart(server);
+}
+
+void zk_server_kill(struct zk_server *server)
+{
+    scene_kill(server->pid);
+    server->pid = 0;
+}
+
+long long zk_server_number(const struct zk_server *server, const char *name)
+{
+    static char text[1 << 17];
+    size_t length = strlen(name);
+    EXPECT(ask(server->port, "mntr", text, sizeof text) > 0);
+    for (char *at = text; at != NULL; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, name, length) == 0 && at[length] == '\t') {
+            return strtoll(at + length, NULL, 10);
+        }
+    }
+    (void)fprintf(stderr, "the server does not say %s\n", name);
+    exit(1);
+}

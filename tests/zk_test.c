@@ -1,0 +1,477 @@
+/*
+ * Pools on ZooKeeper: a real server, real processes that are killed and stopped. Everything by the
+ * public header. The session time is short, so that what is lost is lost soon.
+ */
+#include "scene.h"
+#include "zk_server.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SESSION_MS = 2000, WORKERS = 8, ROUNDS = 12, MOST_FENCES = WORKERS * ROUNDS };
+
+static struct zk_server server;
+static long session_ms;
+
+/* What the workers have seen, in memory they share. */
+static struct {
+    atomic_int sitting[8];
+    atomic_ullong seat_fence[8];
+    atomic_ullong fences[MOST_FENCES];
+    atomic_int count;
+} * seen;
+
+/* For the pools that are opened from now on. */
+static void set_session(long ms)
+{
+    char text[32];
+    session_ms = ms;
+    (void)snprintf(text, sizeof text, "%ldms", ms);
+    EXPECT_EQ(setenv("USHER_ZK_TIMEOUT", text, 1), 0);
+}
+
+/* The name of a pool on the server. */
+static const char *named(const char *pool)
+{
+    static char names[4][128];
+    static unsigned next;
+    char *name = names[next++ % 4];
+    (void)snprintf(name, 128, "zk://127.0.0.1:%d/test/%s", server.port, pool);
+    return name;
+}
+
+static uint64_t fence_of(struct usher_pool *pool, const struct usher_seat *seat)
+{
+    struct usher_lease lease;
+    EXPECT_EQ(usher_check(pool, seat, &lease), 0);
+    EXPECT(lease.left_ns > 0 && lease.left_ns < session_ms * 1000000LL);
+    return lease.fence;
+}
+
+static void work(void *name)
+{
+    struct usher_pool *pool = scene_open(name, 3);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct usher_seat seat = scene_acquire(pool);
+        EXPECT(seat.number < 3);
+        EXPECT_EQ(atomic_fetch_add(&seen->sitting[seat.number], 1), 0);
+        EXPECT(atomic_fetch_add(&board->inside, 1) < 3);
+        uint64_t fence = fence_of(pool, &seat);
+        EXPECT(atomic_exchange(&seen->seat_fence[seat.number], fence) < fence);
+        atomic_store(&seen->fences[atomic_fetch_add(&seen->count, 1)], fence);
+        scene_pause_us((long)(scene_random() % 3000));
+        (void)atomic_fetch_sub(&board->inside, 1);
+        (void)atomic_fetch_sub(&seen->sitting[seat.number], 1);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        EXPECT_EQ(usher_release(pool, &seat), -EPERM);
+    }
+    usher_close(pool);
+}
+
+static void run_workers(const char *name, void (*meanwhile)(void))
+{
+    pid_t workers[WORKERS];
+    memset(seen, 0, sizeof *seen);
+    for (int w = 0; w < WORKERS; w++) {
+        scene_seed = (uint64_t)w + 1;
+        workers[w] = scene_start(work, (void *)(uintptr_t)name);
+    }
+    if (meanwhile != NULL) {
+        meanwhile();
+    }
+    for (int w = 0; w < WORKERS; w++) {
+        EXPECT_EQ(scene_end(workers[w]), 0);
+    }
+    EXPECT_EQ(atomic_load(&seen->count), MOST_FENCES);
+    for (int a = 0; a < MOST_FENCES; a++) {
+        for (int b = 0; b < a; b++) {
+            EXPECT(atomic_load(&seen->fences[a]) != atomic_load(&seen->fences[b]));
+        }
+    }
+}
+
+/* Nobody holds, nobody waits, and k fit in. */
+static void expect_whole(const char *name, uint32_t seats)
+{
+    struct usher_seat held[8];
+    struct usher_pool *pool = scene_open(name, seats);
+    UNTIL(scene_info(pool).holders == 0 && scene_info(pool).waiters == 0);
+    for (uint32_t s = 0; s < seats; s++) {
+        EXPECT_EQ(usher_try_acquire(pool, &held[s]), 0);
+    }
+    EXPECT_EQ(scene_info(pool).free, 0);
+    EXPECT_EQ(usher_try_acquire(pool, &held[7]), -EAGAIN);
+    for (uint32_t s = 0; s < seats; s++) {
+        EXPECT_EQ(usher_release(pool, &held[s]), 0);
+    }
+    usher_close(pool);
+    EXPECT_EQ(usher_remove(name), 0);
+}
+
+static void at_most_k_hold_a_seat_each_with_its_own_and_fences_grow(void)
+{
+    const char *name = named("many");
+    run_workers(name, NULL);
+    struct usher_pool *pool = scene_open(name, 0);
+    EXPECT_EQ(scene_info(pool).served, MOST_FENCES);
+    EXPECT_EQ(scene_info(pool).gave_up, 0);
+    EXPECT_EQ(scene_info(pool).reaped, 0);
+    usher_close(pool);
+    expect_whole(name, 3);
+}
+
+static void restart_twice(void)
+{
+    for (int times = 0; times < 2; times++) {
+        int before = atomic_load(&seen->count);
+        UNTIL(atomic_load(&seen->count) >= before + 10);
+        zk_server_kill(&server);
+        zk_server_restart(&server);
+    }
+}
+
+static void who_holds_and_who_waits_outlives_a_server_that_is_killed(void)
+{
+    const char *name = named("restarted");
+    set_session(30000); /* as long as it may take to start again */
+    run_workers(name, restart_twice);
+    expect_whole(name, 3);
+    set_session(SESSION_MS);
+}
+
+static void seats_go_in_order_of_arrival(void)
+{
+    const char *name = named("order");
+    pid_t guests[6];
+    usher_close(scene_open(name, 1));
+    scene_clear();
+    guests[0] = scene_holder(0, name);
+    for (int g = 1; g < 6; g++) {
+        guests[g] = scene_waiter(g, name, (uint32_t)g);
+    }
+    for (int g = 0; g < 6; g++) {
+        UNTIL(atomic_load(&board->step[g]) == SCENE_DONE);
+        EXPECT_EQ(atomic_load(&board->result[g]), 0);
+        EXPECT_EQ(atomic_load(&board->turn[g]), g + 1);
+        scene_leave(g, guests[g]);
+    }
+    expect_whole(name, 1);
+}
+
+/* Each who waits watches its own ticket, and nothing else. */
+static void one_notification_for_each_release(void)
+{
+    enum { WAITERS = 12, RELEASES = 6 };
+    const char *name = named("watch");
+    pid_t guests[WAITERS + 1];
+    usher_close(scene_open(name, 1));
+    scene_clear();
+    guests[0] = scene_holder(0, name);
+    for (int g = 1; g <= WAITERS; g++) {
+        guests[g] = scene_waiter(g, name, (uint32_t)g);
+    }
+    UNTIL(zk_server_number(&server, "zk_watch_count") == WAITERS);
+    long long changed = zk_server_number(&server, "zk_sum_node_changed_watch_count");
+    long long deleted = zk_server_number(&server, "zk_sum_node_deleted_watch_count");
+    long long children = zk_server_number(&server, "zk_sum_node_children_watch_count");
+    for (int g = 0; g < RELEASES; g++) {
+        scene_leave(g, guests[g]);
+        UNTIL(atomic_load(&board->step[g + 1]) == SCENE_DONE);
+    }
+    EXPECT_EQ(zk_server_number(&server, "zk_sum_node_changed_watch_count") - changed, RELEASES);
+    EXPECT_EQ(zk_server_number(&server, "zk_sum_node_deleted_watch_count") - deleted, 0);
+    EXPECT_EQ(zk_server_number(&server, "zk_sum_node_children_watch_count") - children, 0);
+    for (int g = RELEASES; g <= WAITERS; g++) {
+        UNTIL(atomic_load(&board->step[g]) == SCENE_DONE);
+        scene_leave(g, guests[g]);
+    }
+    expect_whole(name, 1);
+}
+
+static int no_more(struct usher_pool *pool, void *context)
+{
+    (void)pool;
+    return ++*(int *)context >= 3;
+}
+
+static void who_gives_up_leaves_no_trace(void)
+{
+    const char *name = named("impatient");
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_seat other;
+    struct timespec soon = scene_in_ms(50);
+    EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
+    EXPECT_EQ(usher_acquire_until(pool, &other, &soon), -ETIMEDOUT);
+    int calls = 0;
+    struct usher_pool *watched;
+    struct usher_options options = {.waiting = no_more, .context = &calls, .waiting_ms = 20};
+    EXPECT_EQ(usher_open(&watched, name, &options), 0);
+    EXPECT_EQ(usher_acquire(watched, &other), -ECANCELED);
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(scene_info(pool).waiters, 0);
+    EXPECT_EQ(scene_info(pool).gave_up, 2);
+    EXPECT_EQ(usher_release(watched, &seat), -EPERM);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    struct timespec past = {0, 0};
+    EXPECT_EQ(usher_acquire_until(watched, &other, &past), 0); /* it is free */
+    usher_close(watched);                                      /* gives it back */
+    usher_close(pool);
+    expect_whole(name, 1);
+}
+
+static void a_killed_holders_seat_is_given_on_when_its_session_ends(void)
+{
+    const char *name = named("killed");
+    struct usher_pool *pool = scene_open(name, 1);
+    scene_clear();
+    pid_t holder = scene_holder(0, name);
+    pid_t waiter = scene_waiter(1, name, 1);
+    scene_kill(holder);
+    int64_t killed = scene_now_ns();
+    UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+    int64_t took_ms = (scene_now_ns() - killed) / 1000000;
+    (void)printf("  given on %lld ms after the kill, session time %d ms\n", (long long)took_ms,
+                 SESSION_MS);
+    EXPECT(took_ms > SESSION_MS / 2);
+    EXPECT_EQ(scene_info(pool).reaped, 1);
+    scene_leave(1, waiter);
+    usher_close(pool);
+    expect_whole(name, 1);
+}
+
+/* Both seats come free; the first in line does not move, or is dead: that costs one seat. */
+static void who_is_first_in_line_and_stopped_or_dead_delays_nobody(void)
+{
+    const char *name = named("stopped");
+    for (int dead = 0; dead < 2; dead++) {
+        usher_close(scene_open(name, 2));
+        scene_clear();
+        pid_t first = scene_holder(0, name);
+        pid_t second = scene_holder(1, name);
+        pid_t head = scene_waiter(2, name, 1);
+        pid_t next = scene_waiter(3, name, 2);
+        EXPECT_EQ(kill(head, dead ? SIGKILL : SIGSTOP), 0);
+        int64_t began = scene_now_ns();
+        scene_leave(0, first);
+        scene_leave(1, second);
+        UNTIL(atomic_load(&board->step[3]) == SCENE_DONE);
+        EXPECT(scene_now_ns() - began < SESSION_MS / 2 * 1000000LL);
+        EXPECT(atomic_load(&board->step[2]) != SCENE_DONE);
+        scene_leave(3, next);
+        if (!dead) {
+            scene_kill(head);
+        } else {
+            EXPECT_EQ(scene_end(head), SIGKILL);
+        }
+        expect_whole(name, 2);
+    }
+}
+
+static void hold_and_look(void *name)
+{
+    struct usher_lease lease;
+    struct usher_pool *pool = scene_open(name, 0);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_check(pool, &seat, &lease), 0);
+    atomic_store(&board->flags[0], 1);
+    while (atomic_load(&board->flags[1]) == 0) { /* it is stopped meanwhile */
+        scene_pause_us(1000);
+    }
+    EXPECT_EQ(usher_check(pool, &seat, &lease), -EKEYEXPIRED);
+    EXPECT_EQ(lease.left_ns, 0);
+    EXPECT_EQ(usher_release(pool, &seat), -EKEYEXPIRED);
+    struct usher_seat again;
+    EXPECT_EQ(usher_acquire(pool, &again), -EKEYEXPIRED);
+    usher_close(pool);
+}
+
+static void a_stopped_holder_loses_its_seat_and_knows_it_before_it_does_anything(void)
+{
+    const char *name = named("asleep");
+    struct usher_pool *pool = scene_open(name, 1);
+    scene_clear();
+    pid_t holder = scene_start(hold_and_look, (void *)(uintptr_t)name);
+    UNTIL(atomic_load(&board->flags[0]) == 1);
+    EXPECT_EQ(kill(holder, SIGSTOP), 0);
+    struct usher_seat seat = scene_acquire(pool);
+    atomic_store(&board->flags[1], 1);
+    EXPECT_EQ(kill(holder, SIGCONT), 0);
+    EXPECT_EQ(scene_end(holder), 0);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    usher_close(pool);
+    expect_whole(name, 1);
+}
+
+static void a_silent_server_costs_a_seat_only_if_it_stays_silent(void)
+{
+    const char *name = named("silent");
+    struct usher_lease lease;
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(kill(server.pid, SIGSTOP), 0);
+    scene_pause_us(SESSION_MS / 5 * 1000);
+    EXPECT_EQ(kill(server.pid, SIGCONT), 0);
+    UNTIL(usher_check(pool, &seat, &lease) == 0 && lease.left_ns > SESSION_MS / 2 * 1000000LL);
+    EXPECT_EQ(kill(server.pid, SIGSTOP), 0);
+    int64_t stopped = scene_now_ns();
+    UNTIL(usher_check(pool, &seat, &lease) == -EKEYEXPIRED);
+    EXPECT(scene_now_ns() - stopped < SESSION_MS * 1000000LL); /* before the server gives it on */
+    EXPECT_EQ(kill(server.pid, SIGCONT), 0);
+    EXPECT_EQ(usher_check(pool, &seat, &lease), -EKEYEXPIRED); /* and it stays so */
+    usher_close(pool);
+    expect_whole(name, 1);
+}
+
+static void use_after_fork(void *pool)
+{
+    struct usher_seat seat;
+    EXPECT_EQ(usher_acquire(pool, &seat), -ESTALE);
+    EXPECT_EQ(usher_inspect(pool, NULL, NULL, 0), -ESTALE);
+    EXPECT_EQ(usher_resize(pool, 3), -ESTALE);
+    usher_close(pool);
+}
+
+static void a_forked_child_has_nothing_of_it(void)
+{
+    const char *name = named("forked");
+    struct usher_lease lease;
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_seat seat = scene_acquire(pool);
+    scene_in_child(use_after_fork, pool);
+    EXPECT_EQ(usher_check(pool, &seat, &lease), 0);
+    EXPECT_EQ(scene_info(pool).holders, 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    usher_close(pool);
+    expect_whole(name, 1);
+}
+
+static void a_pool_grows_and_shrinks(void)
+{
+    const char *name = named("resized");
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_pool *other;
+    struct usher_options three = {.seats = 3};
+    EXPECT_EQ(usher_open(&other, name, &three), -EDOM);
+    scene_clear();
+    pid_t guests[3];
+    guests[0] = scene_holder(0, name);
+    guests[1] = scene_waiter(1, name, 1);
+    guests[2] = scene_waiter(2, name, 2);
+    EXPECT_EQ(usher_resize(pool, 2), 0);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+    EXPECT_EQ(scene_info(pool).waiters, 1);
+    EXPECT_EQ(usher_resize(pool, 1), 0);
+    EXPECT_EQ(scene_info(pool).owed, 1);
+    scene_leave(0, guests[0]);
+    EXPECT_EQ(scene_info(pool).waiters, 1); /* that seat is gone */
+    EXPECT_EQ(scene_info(pool).owed, 0);
+    scene_leave(1, guests[1]);
+    UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
+    EXPECT_EQ(board->seat[2].number, 0);
+    scene_leave(2, guests[2]);
+    EXPECT_EQ(usher_resize(pool, 5000), -ERANGE);
+    usher_close(pool);
+    expect_whole(name, 1);
+}
+
+static void a_pool_in_use_is_removed_only_by_force(void)
+{
+    const char *name = named("removed");
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_pool *again;
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_options existing = {.flags = USHER_EXISTING};
+    uint64_t fence = fence_of(pool, &seat);
+    EXPECT_EQ(usher_remove(name), -EBUSY);
+    scene_clear();
+    pid_t waiter = scene_waiter(0, name, 1);
+    EXPECT_EQ(usher_discard(name), 0);
+    UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
+    EXPECT_EQ(atomic_load(&board->result[0]), -EIDRM);
+    scene_leave(0, waiter);
+    EXPECT_EQ(usher_open(&again, name, &existing), -ENOENT);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    again = scene_open(name, 2);
+    EXPECT_EQ(usher_acquire(pool, &seat), -EIDRM); /* that is another pool */
+    seat = scene_acquire(again);
+    EXPECT(fence_of(again, &seat) > fence);
+    usher_close(again);
+    usher_close(pool);
+    expect_whole(name, 2);
+}
+
+static void bad_names_and_options_are_refused(void)
+{
+    static const char *const wrong[] = {"zk://",
+                                        "zk://h",
+                                        "zk://h/",
+                                        "zk:///a",
+                                        "zk://h//a",
+                                        "zk://h/a/",
+                                        "zk://h/./a",
+                                        "zk://h/..",
+                                        "zk://h,/a",
+                                        "zk://,h/a",
+                                        "zk://h/a\n",
+                                        "zk://h,,i/a",
+                                        "zk://h/zookeeper/quota"};
+    struct usher_pool *pool;
+    for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
+        EXPECT_EQ(usher_open(&pool, wrong[w], NULL), -EINVAL);
+        EXPECT(pool == NULL);
+    }
+    struct usher_options options = {.seats = 5000};
+    EXPECT_EQ(usher_open(&pool, named("bad"), &options), -ERANGE);
+    options = (struct usher_options){.guests = 10};
+    EXPECT_EQ(usher_open(&pool, named("bad"), &options), -EOPNOTSUPP);
+    options = (struct usher_options){.flags = USHER_EXISTING};
+    EXPECT_EQ(usher_open(&pool, named("bad"), &options), -ENOENT);
+    EXPECT_EQ(usher_open(&pool, "zk://127.0.0.1:1/nobody", NULL), -ENOTCONN);
+    EXPECT_EQ(setenv("USHER_ZK_TIMEOUT", "soon", 1), 0);
+    EXPECT_EQ(usher_open(&pool, named("bad"), NULL), -EINVAL);
+    set_session(SESSION_MS);
+    options = (struct usher_options){.flags = USHER_EXCLUSIVE, .seats = 2};
+    EXPECT_EQ(usher_open(&pool, named("bad"), &options), 0);
+    struct usher_pool *second;
+    EXPECT_EQ(usher_open(&second, named("bad"), &options), -EEXIST);
+    EXPECT_EQ(usher_assign(pool, &(struct usher_seat){0}, getpid()), -EOPNOTSUPP);
+    usher_close(pool);
+    expect_whole(named("bad"), 2);
+}
+
+int main(void)
+{
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    (void)printf("SKIPPED: a process with threads cannot fork under the thread sanitizer\n");
+    return 77;
+#endif
+#endif
+    if (!zk_server_possible()) {
+        return 77;
+    }
+    scene_begin();
+    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(seen != MAP_FAILED);
+    set_session(SESSION_MS);
+    zk_server_start(&server, scene_directory());
+    RUN(bad_names_and_options_are_refused);
+    RUN(at_most_k_hold_a_seat_each_with_its_own_and_fences_grow);
+    RUN(seats_go_in_order_of_arrival);
+    RUN(one_notification_for_each_release);
+    RUN(who_gives_up_leaves_no_trace);
+    RUN(a_killed_holders_seat_is_given_on_when_its_session_ends);
+    RUN(who_is_first_in_line_and_stopped_or_dead_delays_nobody);
+    RUN(a_stopped_holder_loses_its_seat_and_knows_it_before_it_does_anything);
+    RUN(a_silent_server_costs_a_seat_only_if_it_stays_silent);
+    RUN(a_forked_child_has_nothing_of_it);
+    RUN(a_pool_grows_and_shrinks);
+    RUN(a_pool_in_use_is_removed_only_by_force);
+    RUN(who_holds_and_who_waits_outlives_a_server_that_is_killed);
+    zk_server_kill(&server);
+    return 0;
+}
