@@ -253,8 +253,9 @@ static void the_proposition_holds_over_an_atomic_snapshot(void)
 static void the_proposition_holds_on_registers(void)
 {
     EXPECT_EQ(explore_registers_for_ever(2), 0);
-    EXPECT_EQ(explore_registers("11 11 11", 0), 0);
+    EXPECT_EQ(explore_registers("11 11 10", 0), 0);
     if (slow) {
+        EXPECT_EQ(explore_registers("11 11 11", 0), 0);
         EXPECT_EQ(explore_registers("20 11 11", 0), 0);
         EXPECT_EQ(explore_registers("20 20 11", 0), 0);
         EXPECT_EQ(explore_registers("30 11 11", 0), 0);

@@ -5,7 +5,8 @@
  * of its guards, dropped, is found out.
  *
  *     pool_test            the sizes that take seconds
- *     pool_test slow       those that take minutes
+ *     pool_test guards     without each of the guards
+ *     pool_test slow       sizes and guards that take minutes
  *     pool_test large      safety only, breadth first, as far as memory goes (MiB, default 16384)
  */
 #include "alone.h"
@@ -63,7 +64,7 @@ static const struct size large_sizes[] = {
     {3, 2, {.cycles = 2, .crashes = 1}},
 };
 
-/* Where each guard is found out. */
+/* Where each guard, dropped, is found out. */
 struct row {
     const char *mutant;
     struct size size;
@@ -75,7 +76,6 @@ static const struct row quick_rows[] = {
     {"entering-i-still", {2, 1, {.cycles = 1, .fewer = 1, .crashes = 1, .sleeper = 1}}},
     {"v-still", {3, 1, {.cycles = 1, .queue = 2, .sleeper = 2}}},
     {"author-v-still", {2, 1, {.cycles = 1, .fewer = 1, .crashes = 1, .sleeper = 2}}},
-    {"author-tag", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"line-tag", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
     {"served", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"skipped", {2, 1, {.cycles = 2, .crashes = 1}}},
@@ -91,18 +91,15 @@ static const struct row quick_rows[] = {
        .grows = 1,
        .shrinks = 1,
        .tag_bits = 1}}},
-    {"finish-i", {2, 1, {.cycles = 1, .crashes = 1}}},
     {"finish-v", {2, 1, {.cycles = 1, .crashes = 1}}},
     {"adopt-hole", {3, 1, {.cycles = 1}}},
     {"adopt-valid", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"slide-live", {4, 1, {.cycles = 1, .gives_up = 1, .queue = 4}}},
-    {"leaving-still", {2, 1, {.cycles = 1, .crashes = 1}}},
     {"named", {2, 1, {.cycles = 1, .crashes = 1}}},
     {"reap-cycle", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"hole-granted", {3, 1, {.cycles = 1}}},
     {"decided-still", {2, 1, {.cycles = 1, .crashes = 1}}},
     {"same-author", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
-    {"skip-decided", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
     {"room", {4, 1, {.cycles = 1, .line = 2, .queue = 4}}},
     {"enter-valid", {2, 1, {.cycles = 1}}},
     {"leave-deliver", {2, 1, {.cycles = 2, .crashes = 1}}},
@@ -119,14 +116,22 @@ static const struct row quick_rows[] = {
     {"seat-first", {2, 2, {.cycles = 2, .fewer = 1}}},
     {"seat-count", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
     {"seat-entering", {2, 2, {.cycles = 2, .fewer = 1}}},
-    {"seat-not-in", {2, 1, {.cycles = 2}}},
-    {"seat-helped", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"died-still", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
     {"grant-valid", {2, 1, {.cycles = 1}}},
     {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
     {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
     {"slide-next", {3, 1, {.cycles = 1, .gives_up = 2, .queue = 2}}},
     {"again-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
+};
+
+/* These break no rule: somebody is stuck, or does not get in. */
+static const struct row stuck_rows[] = {
+    {"author-tag", {2, 1, {.cycles = 2, .crashes = 1}}},
+    {"finish-i", {2, 1, {.cycles = 1, .crashes = 1}}},
+    {"leaving-still", {2, 1, {.cycles = 1, .crashes = 1}}},
+    {"skip-decided", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
+    {"seat-not-in", {2, 1, {.cycles = 2}}},
+    {"seat-helped", {2, 1, {.cycles = 2, .crashes = 1}}},
 };
 
 static const struct row slow_rows[] = {
@@ -140,6 +145,7 @@ enum {
     SLOW_SIZES = sizeof slow_sizes / sizeof slow_sizes[0],
     LARGE_SIZES = sizeof large_sizes / sizeof large_sizes[0],
     QUICK_ROWS = sizeof quick_rows / sizeof quick_rows[0],
+    STUCK_ROWS = sizeof stuck_rows / sizeof stuck_rows[0],
     SLOW_ROWS = sizeof slow_rows / sizeof slow_rows[0]
 };
 
@@ -269,25 +275,45 @@ static bool is_caught(const struct row *row, size_t memory, bool only_safety)
     return how != NULL;
 }
 
+/* By a rule that is broken, mostly near the start: so first in little memory. */
+static bool breaks_a_rule(const struct row *row, size_t memory)
+{
+    return is_caught(row, memory / 8, true) || is_caught(row, memory, true);
+}
+
+static void expect_caught(const struct row *row, bool found)
+{
+    if (!found) {
+        (void)fprintf(stderr, "%s is not found out\n", row->mutant);
+        exit(1);
+    }
+}
+
 static void caught(const struct row *rows, size_t count, size_t memory)
 {
     for (size_t r = 0; r < count; r++) {
-        if (!is_caught(&rows[r], memory, true) && !is_caught(&rows[r], 4 * memory, false)) {
-            (void)fprintf(stderr, "%s is not found out\n", rows[r].mutant);
-            exit(1);
-        }
+        expect_caught(&rows[r],
+                      breaks_a_rule(&rows[r], memory) || is_caught(&rows[r], 4 * memory, false));
     }
+}
+
+static unsigned times_listed(const char *mutant, const struct row *rows, size_t count)
+{
+    unsigned listed = 0;
+    for (size_t r = 0; r < count; r++) {
+        listed += strcmp(mutant, rows[r].mutant) == 0;
+    }
+    return listed;
 }
 
 static void no_guard_is_forgotten(void)
 {
     for (const struct step_machine *const *m = model_pool_mutants; *m != NULL; m++) {
-        unsigned listed = 0;
-        for (size_t r = 0; r < QUICK_ROWS + SLOW_ROWS; r++) {
-            const struct row *row = r < QUICK_ROWS ? &quick_rows[r] : &slow_rows[r - QUICK_ROWS];
-            listed += strcmp((*m)->name + PREFIX, row->mutant) == 0;
-        }
-        EXPECT_EQ(listed, 1);
+        const char *mutant = (*m)->name + PREFIX;
+        EXPECT_EQ(times_listed(mutant, quick_rows, QUICK_ROWS) +
+                      times_listed(mutant, stuck_rows, STUCK_ROWS) +
+                      times_listed(mutant, slow_rows, SLOW_ROWS),
+                  1);
     }
 }
 
@@ -309,6 +335,13 @@ static void the_core_is_safe_at_the_largest_sizes(void)
 static void guards_dropped_are_found_out(void)
 {
     caught(quick_rows, QUICK_ROWS, (size_t)48 << 20);
+}
+
+static void who_gets_stuck_without_a_guard_is_found(void)
+{
+    for (size_t r = 0; r < STUCK_ROWS; r++) {
+        expect_caught(&stuck_rows[r], is_caught(&stuck_rows[r], (size_t)192 << 20, false));
+    }
 }
 
 static void guards_dropped_are_found_out_at_larger_sizes(void)
@@ -340,10 +373,12 @@ int main(int argc, char **argv)
     } else if (argc > 1 && strcmp(argv[1], "large") == 0) {
         large_memory = (argc > 2 ? strtoull(argv[2], NULL, 10) : 16384) << 20;
         RUN(the_core_is_safe_at_the_largest_sizes);
+    } else if (argc > 1 && strcmp(argv[1], "guards") == 0) {
+        RUN(guards_dropped_are_found_out);
+        RUN(who_gets_stuck_without_a_guard_is_found);
     } else {
         RUN(one_that_is_stuck_is_found);
         RUN(the_core_holds_at_small_sizes);
-        RUN(guards_dropped_are_found_out);
     }
     return 0;
 }
