@@ -17,6 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How long a remover is waited for, by whoever opens the pool: to decide; and to finish. */
+enum { LONG_MS = 50, TRIES_MS = 1000 };
+
 /* Write a whole pool into an empty file. */
 static int fill(int fd, const struct format_shape *shape, mode_t mode)
 {
@@ -187,16 +190,24 @@ static int unlink_own(const struct usher_pool *pool, int directory, const char *
     return unlinkat(directory, name, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* A pool that says it is removed, under its name still: its remover died, or is at it. One that
-   died before it had made sure that nobody is in has not removed it. */
-static int finish_removing(struct usher_pool *pool, int directory, const char *name)
+/* A pool that says it is removed, under its name still: its remover died, or is at it, or is
+   stopped. One that is not at it any more, or has been long, before it had made sure that nobody is
+   in has not removed it: we come, and it finds that out. */
+static int finish_removing(struct usher_pool *pool, int directory, const char *name, int tries)
 {
-    if (os_lock(pool->fd, LIB_LOCK_REMOVE) == 0) {
-        uint32_t asked = FORMAT_ASKED;
-        int error = 0;
-        if (!atomic_compare_exchange_strong(&pool->header->removed, &asked, 0)) {
-            error = unlink_own(pool, directory, name);
+    uint32_t asked = FORMAT_ASKED;
+    bool alone = os_lock(pool->fd, LIB_LOCK_REMOVE) == 0;
+    if ((alone || tries >= LONG_MS) &&
+        atomic_compare_exchange_strong(&pool->header->removed, &asked, 0)) {
+        if (alone) {
+            (void)os_unlock(pool->fd, LIB_LOCK_REMOVE);
         }
+        return 0;
+    }
+    if (alone) {
+        /* Since we looked its remover may have found that it is in use, and left it. */
+        bool is_gone = atomic_load(&pool->header->removed) == FORMAT_GONE;
+        int error = is_gone ? unlink_own(pool, directory, name) : 0;
         (void)os_unlock(pool->fd, LIB_LOCK_REMOVE);
         return error;
     }
@@ -208,7 +219,7 @@ static int finish_removing(struct usher_pool *pool, int directory, const char *n
 static int open_in(struct usher_pool *pool, int directory, const char *name,
                    const struct usher_options *options)
 {
-    for (int tries = 0; tries < 1000; tries++) {
+    for (int tries = 0; tries < TRIES_MS; tries++) {
         int made = options->flags & USHER_EXCLUSIVE ? create(directory, name, options) : 0;
         if (made != 0 && made != -EEXIST) {
             return made;
@@ -225,7 +236,7 @@ static int open_in(struct usher_pool *pool, int directory, const char *name,
         if (error != 0 || atomic_load(&pool->header->removed) == 0) {
             return made != 0 ? made : error; /* there is something already, whatever it is */
         }
-        error = finish_removing(pool, directory, name);
+        error = finish_removing(pool, directory, name, tries);
         detach(pool);
         if (error != 0) {
             return error;
@@ -295,12 +306,19 @@ static int remove_locked(struct usher_pool *pool, int directory, const char *nam
     if (!force && in_use(pool)) {
         return -EBUSY;
     }
-    atomic_store(&pool->header->removed, FORMAT_ASKED);
-    if (!force && in_use(pool)) { /* they were faster */
-        atomic_store(&pool->header->removed, 0);
-        return -EBUSY;
+    if (force) {
+        atomic_store(&pool->header->removed, FORMAT_GONE);
+    } else {
+        uint32_t asked = FORMAT_ASKED;
+        atomic_store(&pool->header->removed, asked);
+        bool used = in_use(pool);
+        /* It is removed if nobody was in, and nobody has opened it since it was asked. */
+        if (!atomic_compare_exchange_strong(&pool->header->removed, &asked,
+                                            used ? 0 : FORMAT_GONE) ||
+            used) {
+            return -EBUSY; /* they were faster */
+        }
     }
-    atomic_store(&pool->header->removed, FORMAT_GONE);
     int error = unlink_own(pool, directory, name);
     if (error != 0) {
         atomic_store(&pool->header->removed, 0); /* it has its name still */
