@@ -22,7 +22,9 @@ struct state {
 
 static double seconds(const struct usher_guest *guest)
 {
-    return guest->since_ns == 0 ? 0 : (double)(cli_now_ns() - guest->since_ns) / 1e9;
+    int64_t now = cli_now_ns();
+    return guest->since_ns == 0 || guest->since_ns > now ? 0
+                                                         : (double)(now - guest->since_ns) / 1e9;
 }
 
 static json_t *holder_json(const struct usher_guest *guest)

@@ -6,7 +6,10 @@
 #include "cli/cli.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 static const struct cli_verb *const verbs[] = {&cli_run,    &cli_acquire, &cli_release,
                                                &cli_status, &cli_top,     &cli_create,
@@ -74,6 +77,17 @@ static void fill_standard(void)
     }
 }
 
+/* Somebody who may write the pool's file has cut it short, and what we touched is not there. */
+static void on_cut_short(int signal_)
+{
+    static const char said[] = "usher: the pool's file was cut short while it was in use; whoever "
+                               "may write it can do that\n";
+    (void)signal_;
+    ssize_t unused = write(STDERR_FILENO, said, sizeof said - 1);
+    (void)unused;
+    _exit(CLI_UNUSABLE);
+}
+
 static int choose(int argc, char **argv)
 {
     if (argc < 2) {
@@ -101,5 +115,11 @@ static int choose(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard();
+    if (getauxval(AT_SECURE) != 0) {
+        /* It would run commands, and read environments, with rights that its caller has not. */
+        return cli_fail(CLI_PERMISSION, "not with the rights of another: it must not be setuid or "
+                                        "setgid, or have capabilities; use sudo");
+    }
+    (void)signal(SIGBUS, on_cut_short);
     return cli_printed(choose(argc, argv));
 }

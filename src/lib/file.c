@@ -10,10 +10,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,11 +67,14 @@ static int create_nameless(int directory, const char *name, const struct format_
 static int create_temporary(int directory, const char *name, const struct format_shape *shape,
                             mode_t mode)
 {
-    static _Atomic unsigned count;
     char temporary[64];
+    uint64_t random;
     int fd;
-    do { /* one that is there is somebody's who was killed, and had our pid */
-        (void)snprintf(temporary, sizeof temporary, ".usher-%ld-%u", (long)getpid(), count++);
+    do { /* a name that nobody could have put something under */
+        if (getrandom(&random, sizeof random, 0) != sizeof random) {
+            return -errno;
+        }
+        (void)snprintf(temporary, sizeof temporary, ".usher-%016" PRIx64, random);
         fd = openat(directory, temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     } while (fd < 0 && errno == EEXIST);
     if (fd < 0) {
@@ -135,7 +140,8 @@ static int map(struct usher_pool *pool, const struct stat *status)
     uint32_t seats = core_k_seats(atomic_load(&words[CORE_AT_K(0)]));
     /* What was just checked must be what is mapped: somebody may be writing into it. */
     return memcmp(&pool->header->shape, &header.shape, sizeof header.shape) != 0 ||
-                   seats > header.shape.most_seats
+                   seats > header.shape.most_seats ||
+                   atomic_load(&pool->header->removed) > FORMAT_GONE
                ? -EUCLEAN
                : 0;
 }

@@ -11,13 +11,34 @@
 
 enum { LONGEST_NAME = 200 };
 
+/* A directory that we have just made has mode 0700 whatever the umask is. By a descriptor: its name
+   might be another's by now. */
+static void see_to_mode(const char *path)
+{
+    struct stat status;
+    char made[64];
+    int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    (void)snprintf(made, sizeof made, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+        (status.st_mode & 0700) != 0700) {
+        (void)chmod(made, 0700);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
 /* A directory of ours, made if it is not there: only its owner may put files in it, so that nobody
    else can put one there for us. */
 static int open_own(const char *path, bool create)
 {
     struct stat status;
-    if (create && mkdir(path, 0700) != 0 && errno != EEXIST) {
+    bool made = create && mkdir(path, 0700) == 0;
+    if (create && !made && errno != EEXIST) {
         return -errno;
+    }
+    if (made) {
+        see_to_mode(path);
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
@@ -34,7 +55,9 @@ static int open_own(const char *path, bool create)
 /* A directory that the user named: as it is, and made if its parent is there. */
 static int open_named(const char *path, bool create)
 {
-    if (create && mkdir(path, 0700) != 0 && errno != EEXIST) {
+    if (create && mkdir(path, 0700) == 0) {
+        see_to_mode(path);
+    } else if (create && errno != EEXIST) {
         return -errno;
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,0 +1,84 @@
+#!/bin/sh
+# What usher(1) does not let others do with it: a setuid copy, a pool cut short under it, a peer who
+# writes lies into the pool. usage: cli_hostile.sh BUILD
+# shellcheck source=tests/cli_support.sh disable=SC1091
+. "$(dirname "$0")/cli_support.sh"
+
+# Nobody is signalled but one's own command: the library cannot, and usher only in run.
+for call in kill killpg tgkill sigqueue pidfd_send_signal pthread_kill raise system execve execvp fork; do
+    if nm -u "$build/libusher.a" 2>/dev/null | grep -qw "$call"; then
+        # the sanitizers' own names are others
+        fail "the library calls $call"
+    fi
+    passed
+done
+nm -u "$build/libusher.a" | grep -qw openat || fail "nm shows nothing of the library"
+senders=$(grep -lE '\b(kill|sigqueue|killpg)\(' src/cli/*.c || :)
+[ "$senders" = src/cli/cmd_run.c ] || fail "signals are sent in: $senders"
+passed
+
+# A pool that somebody cuts short: a message and an exit code, not a core.
+status 0 usher create cut -k 1
+sleep 1000 &
+holder=$!
+status 0 usher acquire cut --for $holder
+begin waits usher run cut true
+eventually stands cut 1 "$pid"
+: >"$USHER_DIR/cut"
+ends "$pid" 69
+grep -q "cut short" "$dir/waits.err" || fail "it does not say why it ended"
+passed
+
+# What a peer says of who holds is shown, and that is all: pid 1 is told of, and lives.
+status 0 usher create lies -k 1
+status 0 usher acquire lies --for $holder
+namespace=$(stat -Lc %i /proc/self/ns/pid)
+say_pid() { # PID: that is who holds seat 0
+    bytes=
+    for number in $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 7 $((namespace & 255)) \
+        $((namespace >> 8 & 255)) $((namespace >> 16 & 255)) $((namespace >> 24 & 255)); do
+        bytes=$bytes$(printf '\\0%03o' "$number")
+    done
+    printf '%b' "$bytes" |
+        dd of="$USHER_DIR/lies" bs=1 seek=$((4096 + 8)) conv=notrunc 2>/dev/null
+}
+sleep 1000 &
+victim=$!
+say_pid $victim
+status 0 usher status lies
+grep -q " $victim .*sleep 1000" "$dir/out" || fail "the lie is not seen"
+status 0 usher doctor lies
+usher release lies --for $victim 2>/dev/null || : # it may be reaped by now
+kill -0 $victim || fail "a process was killed because a pool says that it holds a seat"
+kill $victim $holder
+passed
+
+if [ "$(id -u)" -ne 0 ] || ! setpriv --reuid 54321 --regid 54321 --clear-groups true 2>/dev/null; then
+    echo "SKIPPED: not root, so there are no other users to be"
+    echo "$checks checks passed"
+    exit 0
+fi
+
+# With the rights of another it does nothing at all, whatever it is asked.
+chmod 755 "$dir"
+mkdir "$dir/eves"
+chown 54322 "$dir/eves"
+cp "$build/usher" "$dir/usher"
+for way in "54321:54321 4755" "0:54321 2755" "0:0 4755"; do
+    chown "${way% *}" "$dir/usher"
+    chmod "${way#* }" "$dir/usher"
+    for words in "run p touch $dir/eves/was-here" "acquire p" "status" "create p -k 1" "help" ""; do
+        # shellcheck disable=SC2086
+        status 77 env USHER_DIR="$dir/eves" setpriv --reuid 54322 --regid 54322 --clear-groups "$dir/usher" $words
+        says setuid
+    done
+    [ -z "$(ls -A "$dir/eves")" ] || fail "with $way it has made something: $(ls -A "$dir/eves")"
+    [ ! -e /dev/shm/usher-54321 ] || fail "with $way it has made a directory"
+    passed
+done
+# The same copy without that is usher.
+chown 0:0 "$dir/usher"
+chmod 755 "$dir/usher"
+status 0 env USHER_DIR="$dir/eves" setpriv --reuid 54322 --regid 54322 --clear-groups "$dir/usher" run p true
+
+echo "$checks checks passed"
