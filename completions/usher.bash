@@ -32,7 +32,7 @@ _usher_pools() {
 _usher_options() {
     case $1 in
     run) echo "-k --seats -n --nonblock -w --wait -E --conflict-exit-code -c --command --labels --env
-               -v --verbose -q --quiet --guests --mode --" ;;
+               --warn-only -v --verbose -q --quiet --guests --mode --" ;;
     acquire) echo "-k --seats -n --nonblock -w --wait -E --conflict-exit-code -v --verbose -q --quiet
                    --for --guests --mode" ;;
     release) echo "--for" ;;

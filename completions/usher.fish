@@ -108,6 +108,7 @@ complete -c usher -n '__usher_option run,acquire' -s E -l conflict-exit-code -x 
 complete -c usher -n '__usher_option run' -s c -l command -x -d 'Run a line with the shell'
 complete -c usher -n '__usher_option run' -l labels -x -d 'Names for seats 0, 1, ..'
 complete -c usher -n '__usher_option run' -l env -x -a '(set --names --export) CUDA_VISIBLE_DEVICES' -d 'Set this variable to the label or the number'
+complete -c usher -n '__usher_option run' -l warn-only -d 'If a seat of zk:// is lost, do not end the command'
 complete -c usher -n '__usher_option run,acquire' -s v -l verbose -d 'Say how long it took'
 complete -c usher -n '__usher_option run,acquire' -s q -l quiet -d 'Show nothing while waiting'
 complete -c usher -n '__usher_option run,acquire,create' -l guests -x -d 'Of a new pool: how many may hold or wait at a time'

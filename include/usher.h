@@ -184,11 +184,13 @@ struct usher_info {
 struct usher_guest {
     uint32_t seat;     /* of a holder; UINT32_MAX while it has not sat down, and for waiters */
     uint32_t position; /* of a waiter: 1 is next; 0: a holder */
-    pid_t pid;         /* 0: of another pid namespace, or a thread of a pool without a file */
+    pid_t pid;         /* 0: of another pid namespace or machine, or a thread of a pool without a
+                          file */
     int alive;         /* 1 alive, 0 certainly dead, -1 cannot tell */
     uint64_t ticket;   /* of one that has been inside for long only the low 20 bits are certain */
     int64_t since_ns;  /* CLOCK_MONOTONIC when it began to hold or to wait; 0: not noted */
     uint64_t reserved[2];
+    char where[80]; /* PID@MACHINE, of a pool on ZooKeeper; otherwise "" */
 };
 
 /*

@@ -33,7 +33,7 @@ prints "a b"
 env | sed 's/=.*//' | sort >"$dir/without"
 status 0 usher run env -- env
 sed 's/=.*//' "$dir/out" | sort | comm -3 "$dir/without" - | tr -d '\t' | tr '\n' ' ' >"$dir/new"
-[ "$(cat "$dir/new")" = "USHER_HELD USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET " ] || fail "new in the environment: $(cat "$dir/new")"
+[ "$(cat "$dir/new")" = "USHER_FENCE USHER_HELD USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET " ] || fail "new in the environment: $(cat "$dir/new")"
 passed
 # arguments and directory are the command's own
 status 0 usher run env printf '%s\n' -k -n --labels ''

@@ -16,7 +16,7 @@ checks=0
 limit=30 # seconds
 
 # A place of its own; whoever starts the tests may sit in a seat himself.
-unset USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET USHER_LABEL USHER_HELD XDG_RUNTIME_DIR
+unset USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET USHER_FENCE USHER_LABEL USHER_HELD XDG_RUNTIME_DIR
 USHER_DIR=$dir/pools
 USHER_TEST=$dir # how what is left over is found
 export PATH USHER_DIR USHER_TEST

@@ -27,7 +27,7 @@ extern const struct cli_verb cli_run, cli_acquire, cli_release, cli_status, cli_
 enum cli_option {
     CLI_OPTION_SEATS = 1 << 0,  /* -k SEATS */
     CLI_OPTION_WAIT = 1 << 1,   /* -n, -w TIME, -E CODE */
-    CLI_OPTION_RUN = 1 << 2,    /* -c, --labels, --env */
+    CLI_OPTION_RUN = 1 << 2,    /* -c, --labels, --env, --warn-only */
     CLI_OPTION_TALK = 1 << 3,   /* -v, -q */
     CLI_OPTION_FOR = 1 << 4,    /* --for PID */
     CLI_OPTION_JSON = 1 << 5,   /* --json */
@@ -40,7 +40,7 @@ struct cli_options {
     mode_t mode;
     int64_t wait_ns; /* INT64_MAX: for ever; 0: do not wait */
     int not_had;     /* the exit code for that */
-    bool verbose, quiet, json, force;
+    bool verbose, quiet, json, force, warn_only;
     pid_t for_pid;    /* 0: the caller */
     const char *line; /* -c */
     char *labels;     /* A,B,.. */
@@ -106,6 +106,20 @@ int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat);
 int cli_close(struct cli_wait *wait, int status);
 /* The label of a seat, or NULL. */
 const char *cli_label(const struct cli_options *options, uint32_t seat, char *room, size_t size);
+
+/* lease.c: a seat that can be lost. */
+struct cli_lease {
+    const struct cli_wait *wait;
+    const struct usher_seat *seat;
+    int64_t grace_ns; /* so long before the end the command is told */
+    bool lost;        /* it has been told, or we have warned */
+};
+/* Is it a pool that is not on this machine? */
+bool cli_is_elsewhere(const char *pool);
+void cli_lease_begin(struct cli_lease *lease, const struct cli_wait *wait,
+                     const struct usher_seat *seat);
+/* See to it that the command ends before the seat is given on. When to look again, from now. */
+int64_t cli_lease_mind(struct cli_lease *lease, pid_t child);
 
 /* nested.c: the seats that this process runs under. */
 /* Is there a seat of that pool above us, still held? Then fill it in. */

@@ -104,6 +104,11 @@ static int acquire(int argc, char **argv)
     if (options.pool == NULL || options.rest < argc) {
         return cli_fail(CLI_USAGE, "acquire: give one pool; usage: usher %s", cli_acquire.usage);
     }
+    if (cli_is_elsewhere(options.pool)) {
+        return cli_fail(CLI_USAGE,
+                        "pool %s: a shell cannot hold a seat of a pool on ZooKeeper; use usher run",
+                        options.pool);
+    }
     pid_t holder = options.for_pid != 0 ? options.for_pid : caller();
     error = cli_open(&wait, &options, 0);
     if (error == 0) {
@@ -131,6 +136,10 @@ static int release(int argc, char **argv)
     }
     if (options.pool == NULL || options.rest < argc) {
         return cli_fail(CLI_USAGE, "release: give one pool; usage: usher %s", cli_release.usage);
+    }
+    if (cli_is_elsewhere(options.pool)) {
+        return cli_fail(CLI_USAGE, "pool %s: no shell holds a seat of a pool on ZooKeeper",
+                        options.pool);
     }
     error = cli_open(&wait, &options, USHER_EXISTING);
     if (error == 0) {

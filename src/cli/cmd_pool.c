@@ -110,6 +110,9 @@ static int doctor(int argc, char **argv)
     if (options.pool == NULL || options.rest < argc) {
         return cli_fail(CLI_USAGE, "doctor: give one pool; usage: usher %s", cli_doctor.usage);
     }
+    if (cli_is_elsewhere(options.pool)) {
+        return cli_fail_pool(options.pool, -EOPNOTSUPP, false);
+    }
     error = cli_open(&wait, &options, USHER_EXISTING);
     if (error != 0) {
         return error;

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,13 +48,24 @@ static int cannot_run(const char *command, int error)
 /* What happened between vfork and exec: the child writes here into our memory. */
 static volatile int exec_error, assign_error;
 
+/* A seat of a pool that is elsewhere stays ours, since it is we who are heard from there. The
+   command must not outlive that. */
+static int stay_with(const struct cli_wait *wait, pid_t parent)
+{
+    if (!wait->options->warn_only && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+        return -errno;
+    }
+    return getppid() == parent ? 0 : -ESRCH;
+}
+
 /* The child: it has our memory until it execs, and we stand still. */
 static void become(struct cli_wait *wait, struct usher_seat *seat, char **command,
-                   const sigset_t *mask, void (*on_child)(int))
+                   const sigset_t *mask, void (*on_child)(int), pid_t parent)
 {
-    assign_error = usher_assign(wait->pool, seat, getpid());
+    bool elsewhere = cli_is_elsewhere(wait->pool_name);
+    assign_error = elsewhere ? stay_with(wait, parent) : usher_assign(wait->pool, seat, getpid());
     if (assign_error == 0) {
-        cli_environment_holder(getpid());
+        cli_environment_holder(elsewhere ? parent : getpid());
         (void)signal(SIGCHLD, on_child);
         (void)sigprocmask(SIG_SETMASK, mask, NULL);
         (void)execvp(command[0], command);
@@ -86,8 +98,22 @@ static bool is_pending(int signal_)
     return sigpending(&pending) == 0 && sigismember(&pending, signal_) == 1;
 }
 
+/* Wait for a signal; if there is a seat to be minded, do that meanwhile. */
+static int next_signal(pid_t child, const sigset_t *signals, siginfo_t *info,
+                       struct cli_lease *lease)
+{
+    if (lease == NULL) {
+        return sigwaitinfo(signals, info);
+    }
+    int64_t ns = cli_lease_mind(lease, child);
+    ns = ns < 1000000 ? 1000000 : ns;
+    struct timespec time = {ns / 1000000000, ns % 1000000000};
+    return sigtimedwait(signals, info, &time);
+}
+
 /* Wait for the command, passing signals on. All of them are blocked. */
-static int accompany(pid_t child, const sigset_t *signals, bool *interrupted)
+static int accompany(pid_t child, const sigset_t *signals, bool *interrupted,
+                     struct cli_lease *lease)
 {
     for (;;) {
         siginfo_t info;
@@ -106,7 +132,7 @@ static int accompany(pid_t child, const sigset_t *signals, bool *interrupted)
         if (changed < 0 && errno == ECHILD) {
             return cli_fail(CLI_BUG, "the command is gone, and nobody said how it ended");
         }
-        int signal_ = sigwaitinfo(signals, &info);
+        int signal_ = next_signal(child, signals, &info, lease);
         /* What the terminal sends, the command has got already. */
         if (signal_ > 0 && signal_ != SIGCHLD && info.si_code != SI_KERNEL) {
             (void)kill(child, signal_);
@@ -127,18 +153,28 @@ static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **co
     void (*on_child)(int) = signal(SIGCHLD, SIG_DFL); /* or its end would not be told */
     (void)sigprocmask(SIG_BLOCK, &signals, &before);
     int64_t began = cli_now_ns();
+    bool elsewhere = cli_is_elsewhere(wait->pool_name);
+    struct cli_lease lease = {.lost = false};
+    if (elsewhere) {
+        cli_lease_begin(&lease, wait, seat);
+    }
+    pid_t parent = getpid();
     /* The child must assign the seat to itself before exec: posix_spawn has no place for that. */
     pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
     if (child == 0) {
-        become(wait, seat, command, &before, on_child);
+        become(wait, seat, command, &before, on_child, parent);
     }
     if (child < 0 || assign_error != 0) {
         int error = child < 0 ? errno : -assign_error;
         (void)usher_release(wait->pool, seat);
         return cli_fail(CLI_OS, "cannot start the command: %s", usher_strerror(error));
     }
-    int status = accompany(child, &signals, &wait->interrupted);
-    (void)usher_release_for(wait->pool, child);
+    int status = accompany(child, &signals, &wait->interrupted, elsewhere ? &lease : NULL);
+    if (!elsewhere) {
+        (void)usher_release_for(wait->pool, child);
+    } else if (!lease.lost) {
+        (void)usher_release(wait->pool, seat);
+    }
     if (exec_error != 0) {
         return cannot_run(command[0], exec_error);
     }
@@ -147,7 +183,7 @@ static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **co
         (void)fprintf(stderr, "usher: pool %s: seat %u given back after %s\n", wait->pool_name,
                       seat->number, cli_duration(cli_now_ns() - began, held, sizeof held));
     }
-    return status;
+    return lease.lost && !wait->options->warn_only ? CLI_LOST : status;
 }
 
 static int run(int argc, char **argv)
@@ -198,7 +234,7 @@ static int run(int argc, char **argv)
 const struct cli_verb cli_run = {
     "run",
     "run [-k SEATS] [-n | -w TIME] [-E CODE] [--labels A,B,..] [--env VAR]\n"
-    "           [-v | -q] POOL [--] COMMAND [ARGUMENT..]   or   POOL -c LINE",
+    "           [--warn-only] [-v | -q] POOL [--] COMMAND [ARGUMENT..]   or   POOL -c LINE",
     "wait for a seat, run a command in it, give it back",
     "Waits in line for one of the pool's seats, runs the command, gives the seat back.\n"
     "The first use of a pool makes it.\n\n"
@@ -211,12 +247,15 @@ const struct cli_verb cli_run = {
     "  --env VAR          set VAR to the seat's label, or its number\n"
     "  -v, -q             say how long it took; or show nothing while waiting\n"
     "  --guests N         of a new pool: requests in progress at a time (1024)\n"
-    "  --mode M           of a new pool: who may use it (600)\n\n"
-    "The command sees USHER_POOL, USHER_SEAT (from 0), USHER_SEATS, USHER_TICKET and\n"
-    "USHER_LABEL. It holds the seat itself: until it ends, and no longer, even if usher\n"
+    "  --mode M           of a new pool: who may use it (600)\n"
+    "  --warn-only        if a seat of zk:// is lost, do not end the command for that\n\n"
+    "The command sees USHER_POOL, USHER_SEAT (from 0), USHER_SEATS, USHER_TICKET,\n"
+    "USHER_FENCE and USHER_LABEL. It holds the seat itself: until it ends, and no longer, even if "
+    "usher\n"
     "is killed. The exit status is its own. A command that asks for the same pool again\n"
     "runs at once under the seat it has.\n\n"
     "  usher run builds -k 3 -- make -j8\n"
-    "  usher run gpu --labels 0,1 --env CUDA_VISIBLE_DEVICES -- ./train\n",
+    "  usher run gpu --labels 0,1 --env CUDA_VISIBLE_DEVICES -- ./train\n"
+    "  usher run zk://h1:2181,h2:2181/pools/gpu -k 4 -- ./train\n",
     run,
 };

@@ -27,6 +27,14 @@ static double seconds(const struct usher_guest *guest)
                                                          : (double)(now - guest->since_ns) / 1e9;
 }
 
+/* Of a pool on ZooKeeper: which process of which machine. */
+static void add_where(json_t *object, const struct usher_guest *guest)
+{
+    if (guest->where[0] != '\0') {
+        (void)json_object_set_new(object, "where", json_string(guest->where));
+    }
+}
+
 static json_t *holder_json(const struct usher_guest *guest)
 {
     char command[COMMAND_ROOM];
@@ -43,6 +51,7 @@ static json_t *holder_json(const struct usher_guest *guest)
     (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
     (void)json_object_set_new(object, "alive",
                               guest->alive < 0 ? json_null() : json_boolean(guest->alive));
+    add_where(object, guest);
     return object;
 }
 
@@ -56,6 +65,7 @@ static json_t *waiter_json(const struct usher_guest *guest)
     (void)json_object_set_new(object, "command",
                               json_string(cli_command_of(guest->pid, command, sizeof command)));
     (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
+    add_where(object, guest);
     return object;
 }
 
@@ -98,10 +108,14 @@ static void print_json(const struct state *state)
     json_decref(document);
 }
 
-/* A process's command, as much of it as fits. */
-static const char *short_command(pid_t pid, char *text, size_t width)
+/* A process's command, as much of it as fits; of another machine, which process it is. */
+static const char *short_command(const struct usher_guest *guest, char *text, size_t width)
 {
-    (void)cli_command_of(pid, text, COMMAND_ROOM);
+    if (guest->pid == 0 && guest->where[0] != '\0') {
+        (void)snprintf(text, COMMAND_ROOM, "%s", guest->where);
+    } else {
+        (void)cli_command_of(guest->pid, text, COMMAND_ROOM);
+    }
     if (strlen(text) > width) {
         size_t kept = strlen(cli_cut(text, width - 3));
         (void)snprintf(text + kept, COMMAND_ROOM - kept, "...");
@@ -151,7 +165,7 @@ static void print_table(const struct state *state)
                          ? "-"
                          : cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time),
                      guest->alive == 0 ? "(dead) " : "",
-                     short_command(guest->pid, command, guest->alive == 0 ? 31 : 38));
+                     short_command(guest, command, guest->alive == 0 ? 31 : 38));
     }
 }
 

@@ -84,6 +84,7 @@ static enum cli_exit code_of(int error, bool creating)
     case EINVAL:
     case ENAMETOOLONG:
     case ERANGE:
+    case EOPNOTSUPP:
         return CLI_USAGE;
     case ENOENT:
         return creating ? CLI_CANNOT_CREATE : CLI_NO_POOL;
@@ -109,6 +110,12 @@ static enum cli_exit code_of(int error, bool creating)
     case EPROTONOSUPPORT:
     case EUCLEAN:
     case ENOLCK:
+    case ENOTCONN:
+    case EHOSTUNREACH:
+    case EKEYEXPIRED:
+    case ELIBACC:
+    case ELIBBAD:
+    case EOVERFLOW:
         return CLI_UNUSABLE;
     case ESTALE:
         return CLI_BUG;

@@ -132,7 +132,10 @@ int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, 
         failed |= named != NULL ? setenv(wait->options->variable, named, 1)
                                 : set(wait->options->variable, seat->number);
     }
+    struct usher_lease lease;
     if (!nested) {
+        int held_now = usher_check(wait->pool, seat, &lease);
+        failed |= set("USHER_FENCE", held_now == 0 ? lease.fence : 0);
         failed |= set_held(wait, seat);
     }
     return failed;

@@ -40,7 +40,7 @@ bool cli_parse_time(const char *text, int64_t *ns)
 }
 
 enum { NAME_ROOM = 32 };
-enum { LABELS = 256, ENV, FOR, JSON, GUESTS, MODE, FORCE };
+enum { LABELS = 256, ENV, FOR, JSON, GUESTS, MODE, FORCE, WARN_ONLY };
 
 static const struct option long_options[] = {
     {"seats", required_argument, NULL, 'k'},
@@ -57,6 +57,7 @@ static const struct option long_options[] = {
     {"guests", required_argument, NULL, GUESTS},
     {"mode", required_argument, NULL, MODE},
     {"force", no_argument, NULL, FORCE},
+    {"warn-only", no_argument, NULL, WARN_ONLY},
     {NULL, 0, NULL, 0},
 };
 
@@ -73,6 +74,7 @@ static unsigned group_of(int option)
     case 'c':
     case LABELS:
     case ENV:
+    case WARN_ONLY:
         return CLI_OPTION_RUN;
     case 'v':
     case 'q':
@@ -181,6 +183,9 @@ static int take(const struct cli_verb *verb, int option, struct cli_options *opt
         return 0;
     case FORCE:
         options->force = true;
+        return 0;
+    case WARN_ONLY:
+        options->warn_only = true;
         return 0;
     case 'w':
     case 'c':

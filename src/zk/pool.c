@@ -164,7 +164,8 @@ static void close_(struct remote *remote, bool ours)
     while (remote->held != NULL) {
         struct zk_own *own = remote->held;
         remote->held = own->next;
-        if (ours) {
+        /* What is lost the end of the session gives back. */
+        if (ours && zk_client_valid_until(remote->client) > zk_now_ns()) {
             (void)zk_leave(remote, own);
         }
         free(own);
@@ -203,6 +204,8 @@ static void add_guest(const struct remote *remote, const struct zk_ticket *ticke
                                   .pid = here ? ticket->pid : 0,
                                   .alive = 1,
                                   .ticket = ticket->sequence};
+    (void)snprintf(guest->where, sizeof guest->where, "%d@%.*s", (int)ticket->pid,
+                   (int)ticket->host_length, ticket->host);
 }
 
 static int inspect(struct remote *remote, struct usher_info *info, struct usher_guest *guests,

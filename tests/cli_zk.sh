@@ -1,0 +1,123 @@
+#!/bin/sh
+# usher(1) and pools on ZooKeeper: a real server, commands whose seat is lost, wrappers that are
+# killed; and what is said if there is no module for it. usage: cli_zk.sh BUILD
+# shellcheck source=tests/cli_support.sh disable=SC1091
+# shellcheck disable=SC2016
+. "$(dirname "$0")/cli_support.sh"
+
+status 69 env USHER_MODULES="$dir" usher run zk://127.0.0.1/pool true
+says "pool zk://127.0.0.1/pool" "libzookeeper-st2"
+
+if [ ! -e "$build/zk_serve" ]; then
+    echo "SKIPPED: built without the ZooKeeper client; install libzookeeper-st-dev"
+    exit 77
+fi
+"$build/zk_serve" "$dir" >"$dir/server" 2>"$dir/server.err" &
+serving=$!
+until [ "$(wc -l <"$dir/server")" -eq 1 ]; do
+    kill -0 $serving 2>/dev/null || break
+    sleep 0.05 # between two looks
+done
+if ! read -r port server <"$dir/server" || [ "$port" = SKIPPED: ]; then
+    cat "$dir/server"
+    exit 77
+fi
+here=zk://127.0.0.1:$port/pools
+USHER_ZK_TIMEOUT=2s
+export USHER_ZK_TIMEOUT
+
+# A command in a seat: what it sees, what comes back.
+status 7 usher run "$here/gpu" -k 2 -- sh -c 'echo $USHER_SEAT $USHER_SEATS $USHER_TICKET; exit 7'
+prints "0 2 0"
+status 0 usher run "$here/gpu" -- sh -c 'echo $USHER_FENCE'
+first=$(cat "$dir/out")
+status 0 usher run "$here/gpu" -- sh -c 'echo $USHER_FENCE'
+[ "$(cat "$dir/out")" -gt "$first" ] || fail "the fence does not grow"
+passed
+status 0 usher run "$here/gpu" -- sh -c 'readlink /proc/self/fd/* | grep -c socket: || :'
+prints 0
+status 0 usher run "$here/gpu" -- usher run "$here/gpu" -- usher run "$here/gpu" -- echo nested
+prints nested
+
+# The pool itself.
+status 78 usher run "$here/gpu" -k 3 -- true
+says "it has 2 seats, not 3"
+status 73 usher create "$here/gpu" -k 2
+status 0 usher create "$here/one" -k 1
+status 64 usher create "$here/two" -k 1 --mode 660
+status 66 usher status "$here/none"
+status 64 usher acquire "$here/gpu"
+says "use usher run"
+status 64 usher release "$here/gpu"
+status 64 usher doctor "$here/gpu"
+status 64 usher run "zk://127.0.0.1:$port/" -- true
+status 69 env USHER_ZK_TIMEOUT=200ms usher run zk://127.0.0.1:1/pool -- true
+says "do not answer"
+
+# A line: who is in it, in order; who does not wait, and who stops waiting.
+hold first "$here/one"
+is_in first
+hold second "$here/one"
+eventually line_has "$here/one" 1
+hold third "$here/one"
+eventually line_has "$here/one" 2
+now_is "$here/one" '.holders[0].where | test("^[0-9]+@.")'
+now_is "$here/one" '.holders[0].seat == 0 and .waiters[1].position == 2 and .free == 0'
+status 75 usher run "$here/one" -n -- true
+status 75 usher run "$here/one" -w 0.2 -- true
+begin fourth usher run "$here/one" -- true
+eventually line_has "$here/one" 3
+kill -INT "$pid"
+ends "$pid" 130
+now_is "$here/one" '(.waiters | length) == 2'
+status 69 usher remove "$here/one"
+says "it is in use"
+let_go first
+is_in second
+[ "$(cat "$dir/third.in" 2>/dev/null)" = "" ] || fail "two in one seat"
+status 0 usher resize "$here/one" 2
+is_in third
+[ "$seat" -eq 1 ] || fail "the third has seat $seat, not 1"
+let_go second
+let_go third
+eventually pool_is "$here/one" '.free == 2 and (.waiters | length) == 0'
+status 0 usher status "$here/one"
+grep -q "one: 2 seats, 2 free, 0 waiting;" "$dir/out" || fail "no counts"
+status 0 usher remove "$here/one"
+
+# A wrapper that is killed takes its command with it, and its seat is given on.
+status 0 usher create "$here/single" -k 1
+hold killed "$here/single"
+killed=$pid
+is_in killed
+kill -KILL "$killed"
+eventually process_is "$command" ZX
+status 0 usher run "$here/single" -- true
+
+# The servers are silent: the command is told to end, and killed if it does not.
+begin asked usher run "$here/single" -- sh -c 'trap "echo asked; exit 3" TERM; echo in; sleep 60 & wait'
+asked=$pid
+eventually is_not_empty "$dir/asked.out"
+kill -STOP "$server"
+ends "$asked" 74
+kill -CONT "$server"
+[ "$(tail -n 1 "$dir/asked.out")" = asked ] || fail "the command was not asked to end"
+grep -q "ending the command" "$dir/asked.err" || fail "nothing was said"
+begin deaf usher run "$here/single" -- sh -c 'trap "" TERM; echo in; while :; do sleep 0.1; done'
+deaf=$pid
+eventually is_not_empty "$dir/deaf.out"
+kill -STOP "$server"
+ends "$deaf" 74
+kill -CONT "$server"
+hold warned "$here/single" --warn-only
+warned=$pid
+is_in warned
+kill -STOP "$server"
+eventually grep -q "runs on" "$dir/warned.err"
+kill -CONT "$server"
+let_go warned 5
+ends "$warned" 5
+
+eventually pool_is "$here/single" '.free == 1'
+status 0 usher remove "$here/single"
+echo "$checks checks passed"
