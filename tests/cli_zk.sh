@@ -95,7 +95,8 @@ eventually process_is "$command" ZX
 status 0 usher run "$here/single" -- true
 
 # The servers are silent: the command is told to end, and killed if it does not.
-begin asked usher run "$here/single" -- sh -c 'trap "echo asked; exit 3" TERM; echo in; sleep 60 & wait'
+begin asked usher run "$here/single" -- \
+    sh -c 'trap "echo asked; exit 3" TERM; echo in; sleep 60 & wait'
 asked=$pid
 eventually is_not_empty "$dir/asked.out"
 kill -STOP "$server"

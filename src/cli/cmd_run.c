@@ -234,7 +234,8 @@ static int run(int argc, char **argv)
 const struct cli_verb cli_run = {
     "run",
     "run [-k SEATS] [-n | -w TIME] [-E CODE] [--labels A,B,..] [--env VAR]\n"
-    "           [--warn-only] [-v | -q] POOL [--] COMMAND [ARGUMENT..]   or   POOL -c LINE",
+    "           [--warn-only] [-v | -q] POOL [--] COMMAND [ARGUMENT..]\n"
+    "           or   POOL -c LINE",
     "wait for a seat, run a command in it, give it back",
     "Waits in line for one of the pool's seats, runs the command, gives the seat back.\n"
     "The first use of a pool makes it.\n\n"
@@ -250,10 +251,9 @@ const struct cli_verb cli_run = {
     "  --mode M           of a new pool: who may use it (600)\n"
     "  --warn-only        if a seat of zk:// is lost, do not end the command for that\n\n"
     "The command sees USHER_POOL, USHER_SEAT (from 0), USHER_SEATS, USHER_TICKET,\n"
-    "USHER_FENCE and USHER_LABEL. It holds the seat itself: until it ends, and no longer, even if "
-    "usher\n"
-    "is killed. The exit status is its own. A command that asks for the same pool again\n"
-    "runs at once under the seat it has.\n\n"
+    "USHER_FENCE and USHER_LABEL. It holds the seat itself: until it ends, and no longer,\n"
+    "even if usher is killed (but not of zk://, see the manual). The exit status is its\n"
+    "own. A command that asks for the same pool again runs at once under the seat it has.\n\n"
     "  usher run builds -k 3 -- make -j8\n"
     "  usher run gpu --labels 0,1 --env CUDA_VISIBLE_DEVICES -- ./train\n"
     "  usher run zk://h1:2181,h2:2181/pools/gpu -k 4 -- ./train\n",
