@@ -1,186 +1,186 @@
 /*
- * One seat, two processes, and it goes back and forth between them: whoever has it gives it back
- * only when the other wants it, so that each turn is a hand-over to one that waits. Against two
- * processes that only wake each other by a futex, a bare FIFO ticket semaphore, and SysV
- * semaphores.
+ * One seat, back and forth between two processes, each turn a wake-up: on one processor and across
+ * two. The limit is two processes that do nothing but wake each other. Only peers that serve in
+ * order take turns by themselves.
  */
 #include "bench/bench.h"
+#include "bench/peers.h"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/sem.h>
-#include <sys/syscall.h>
+#include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TURNS = 2000 };
+enum { MOST_TURNS = 4000, ASLEEP_NS = 10000 };
 
-struct shared {
-    _Atomic uint32_t wants[2];
-    _Atomic uint32_t ball;            /* ping-pong: whose turn */
-    _Atomic uint32_t issued, serving; /* the bare ticket semaphore */
-};
+static struct shared {
+    _Alignas(64) _Atomic uint32_t wants[2];
+    _Alignas(64) _Atomic uint32_t ball;
+    _Alignas(64) _Atomic uint32_t ready;
+    _Alignas(64) double passed_ns; /* these are written by who is in */
+    unsigned count;
+    double took[2 * MOST_TURNS];
+} * shared;
 
-static struct shared *shared;
-static struct usher_pool *pool;
-static struct usher_seat seat;
-static uint32_t me, ticket;
-static int set = -1;
+static uint32_t me;
 
-static void futex_wait(_Atomic uint32_t *word, uint32_t while_)
+static int ball_open(unsigned seats, unsigned guests)
 {
-    (void)syscall(SYS_futex, word, FUTEX_WAIT, while_, NULL, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-    (void)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    (void)guests;
+    return seats == 1 ? 0 : -1;
 }
 
 static void ball_get(void)
 {
     while (atomic_load(&shared->ball) != me) {
-        futex_wait(&shared->ball, 1 - me);
+        bench_futex_wait(&shared->ball, 1 - me);
     }
 }
 
 static void ball_pass(void)
 {
     atomic_store(&shared->ball, 1 - me);
-    futex_wake(&shared->ball);
+    bench_futex_wake(&shared->ball, 1);
 }
 
-static void ticket_get(void)
-{
-    ticket = atomic_fetch_add(&shared->issued, 1);
-    for (uint32_t now = atomic_load(&shared->serving); now != ticket;
-         now = atomic_load(&shared->serving)) {
-        futex_wait(&shared->serving, now);
-    }
-}
-
-static void ticket_pass(void)
-{
-    atomic_fetch_add(&shared->serving, 1);
-    if (atomic_load(&shared->issued) != ticket + 1) {
-        futex_wake(&shared->serving);
-    }
-}
-
-static void sysv_get(void)
-{
-    struct sembuf wait = {0, -1, SEM_UNDO};
-    (void)semop(set, &wait, 1);
-}
-
-static void sysv_pass(void)
-{
-    struct sembuf post = {0, 1, SEM_UNDO};
-    (void)semop(set, &post, 1);
-}
-
-static void pool_get(void)
-{
-    (void)usher_acquire(pool, &seat);
-}
-
-static void pool_pass(void)
-{
-    (void)usher_release(pool, &seat);
-}
-
-static const struct peer {
-    const char *name;
-    void (*get)(void);
-    void (*pass)(void);
-} peers[] = {
-    {"futex ping-pong", ball_get, ball_pass},
-    {"bare FIFO ticket semaphore", ticket_get, ticket_pass},
-    {"SysV semop, SEM_UNDO", sysv_get, sysv_pass},
-    {"usher pool", pool_get, pool_pass},
+static const struct bench_peer ping_pong = {
+    "limit: futex ping-pong",
+    PEER_LIMIT,
+    ball_open,
+    bench_no_attach,
+    ball_get,
+    ball_pass,
+    NULL,
+    bench_no_detach,
+    bench_no_detach,
+    NULL,
 };
 
-enum { PEERS = sizeof peers / sizeof peers[0] };
+static void stay_on(unsigned processor)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    (void)sched_setaffinity(0, sizeof set, &set);
+}
 
-static void take_turns(const struct peer *peer, unsigned turns)
+/* The first two processors that we may use; how many there are, at most two. */
+static unsigned find_processors(unsigned *found)
+{
+    cpu_set_t set;
+    unsigned count = 0;
+    (void)sched_getaffinity(0, sizeof set, &set);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++) {
+        if (CPU_ISSET(cpu, &set)) {
+            found[count++] = cpu;
+        }
+    }
+    return count;
+}
+
+/*
+ * Who is in waits until the other wants to be, and some more, so that it sleeps: every pass is a
+ * hand-over to a sleeper. Whoever gets it notes how long that took.
+ */
+static void take_turns(const struct bench_peer *peer, unsigned turns)
 {
     for (unsigned turn = 0; turn < turns; turn++) {
         atomic_store(&shared->wants[me], 1);
         peer->get();
+        shared->took[shared->count++] = bench_now_ns() - shared->passed_ns;
         atomic_store(&shared->wants[me], 0);
-        while (atomic_load(&shared->wants[1 - me]) == 0 && turn + 1 < turns) {
+        while (atomic_load(&shared->wants[1 - me]) == 0) {
             (void)sched_yield();
         }
+        double seen = bench_now_ns();
+        while (bench_now_ns() - seen < ASLEEP_NS) {
+            (void)sched_yield();
+        }
+        shared->passed_ns = bench_now_ns();
         peer->pass();
     }
     atomic_store(&shared->wants[me], 1); /* for the other's last turn */
 }
 
-static bool attach(void)
+static void be_player(const struct bench_peer *peer, unsigned turns)
 {
-    struct usher_options options = {.seats = 1};
-    return usher_open(&pool, bench_pool(), &options) == 0;
+    int error = peer->attach();
+    (void)atomic_fetch_add(&shared->ready, 1);
+    while (atomic_load(&shared->ready) < 2) {
+        (void)sched_yield();
+    }
+    if (error == 0) {
+        take_turns(peer, turns);
+    }
+    _exit(error == 0 ? 0 : 1);
 }
 
-/* ns for a turn of two processes that take turns. */
-static double measure(const struct peer *peer)
+/* ns of a hand-over, the median of many; 0 if it failed. */
+static double measure(const struct bench_peer *peer, const unsigned *processors)
 {
-    *shared = (struct shared){.ball = 0};
-    (void)semctl(set, 0, SETVAL, 1);
-    pid_t child = fork();
-    if (child == 0) {
-        me = 1;
-        if (attach()) {
-            take_turns(peer, TURNS);
-        }
-        _exit(0);
-    }
-    me = 0;
-    if (child < 0 || !attach()) {
+    const unsigned turns = bench_pick(2000, 500, 20);
+    double took = 0;
+    bool failed = false;
+    shared = bench_shared(sizeof *shared);
+    if (peer->open(1, 2) != 0) {
+        bench_unshare(shared, sizeof *shared);
         return 0;
     }
-    double begin = bench_now_ns();
-    take_turns(peer, TURNS);
-    double took = (bench_now_ns() - begin) / (2.0 * TURNS);
-    (void)waitpid(child, NULL, 0);
-    usher_close(pool);
+    for (me = 0; me < 2; me++) {
+        if (bench_fork() == 0) {
+            stay_on(processors[me]);
+            be_player(peer, turns);
+        }
+    }
+    for (unsigned w = 0; w < 2; w++) {
+        int status = 1;
+        (void)wait(&status);
+        failed = failed || status != 0;
+    }
+    if (!failed && shared->count > 1) { /* the first was handed over by nobody */
+        took = bench_summarise(shared->took + 1, shared->count - 1).median;
+    }
+    peer->close();
+    bench_unshare(shared, sizeof *shared);
     return took;
+}
+
+static void compare(const char *name, const char *title, const unsigned *processors)
+{
+    static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
+    const struct bench_peer *peers[BENCH_MAX_PEERS] = {&ping_pong};
+    unsigned rounds = bench_pick(15, 5, 1);
+    unsigned count = 1 + bench_choose(peers + 1, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS);
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < count; i++) {
+            unsigned p = (i + round) % count;
+            took[p][round] = measure(peers[p], processors);
+        }
+    }
+    bench_table("handover", name, title, "ns", "less");
+    for (unsigned p = 0; p < count; p++) {
+        bench_row("", 0, peers[p]->name, took[p], rounds);
+    }
+    bench_show();
+    unsigned limit = bench_index(peers, count, "limit_fifo");
+    unsigned pool = bench_index(peers, count, "usher pool");
+    unsigned undo = bench_index(peers, count, "semop+SEM_UNDO");
+    bench_want("usher pool / limit_fifo, a hand-over", bench_ratio(took[pool], took[limit], rounds),
+               true, 1 / 0.9);
+    bench_want("usher pool / semop+SEM_UNDO, a hand-over",
+               bench_ratio(took[pool], took[undo], rounds), true, 1);
 }
 
 void bench_handover(void)
 {
-    double took[PEERS][BENCH_ROUNDS];
-    double row[BENCH_ROUNDS];
-    double ratios[BENCH_ROUNDS];
-    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    set = semget(IPC_PRIVATE, 1, 0600);
-    if (shared == MAP_FAILED || set < 0) {
-        perror("usher-bench: handover");
-        return;
+    unsigned two[2];
+    unsigned count = find_processors(two);
+    const unsigned same[2] = {two[0], two[0]};
+    compare("same", "a hand-over to a sleeper on the same processor", same);
+    if (count == 2) {
+        compare("across", "a hand-over to a sleeper on another processor", two);
+    } else {
+        bench_absent("handover", "two processors", "there is one");
     }
-    (void)printf("\none seat back and forth between two processes, %d rounds of %d turns each\n\n"
-                 "  %-34s %10s %12s\n",
-                 BENCH_ROUNDS, TURNS, "", "ns a turn", "ratio");
-    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-        for (unsigned p = 0; p < PEERS; p++) {
-            took[p][round] = measure(&peers[p]);
-        }
-    }
-    for (unsigned p = 0; p < PEERS; p++) {
-        for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-            row[round] = took[p][round];
-            ratios[round] = took[p][round] / took[0][round];
-        }
-        (void)printf("  %-34s %10.0f %11.2fx\n", peers[p].name, bench_median(row, BENCH_ROUNDS),
-                     bench_median(ratios, BENCH_ROUNDS));
-    }
-    (void)fflush(stdout);
-    (void)semctl(set, 0, IPC_RMID);
-    (void)munmap(shared, 4096);
-    (void)usher_remove(bench_pool());
 }

@@ -1,134 +1,143 @@
-/* usher-bench: usage: usher-bench [uncontended|handover|death|idle|memory|job ..]. All without
-   one. */
+/*
+ * usher-bench: what libusher, usher(1) and the checker cost, beside their peers, in one run.
+ *
+ *     usher-bench [--quick] [--json FILE] [--csv FILE] [--document DIRECTORY] [WORKLOAD ..]
+ *     usher-bench --from FILE --document DIRECTORY
+ */
 #include "bench/bench.h"
+#include "bench/results.h"
 
+#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 static const struct {
     const char *name;
     void (*run)(void);
+    const char *what;
 } workloads[] = {
-    {"uncontended", bench_uncontended},
-    {"handover", bench_handover},
-    {"death", bench_death},
-    {"idle", bench_idle},
-    {"memory", bench_memory},
-    {"job", bench_job},
+    {"uncontended", bench_uncontended, "acquire and release, one thread, alone"},
+    {"contended", bench_contended, "4, 16, 64 processes; k = 1, 2, 8; 0, 1, 20 us inside"},
+    {"handover", bench_handover, "one seat between two processes, on one processor and on two"},
+    {"parked", bench_parked, "hand-overs with 1,000 and 10,000 asleep in line"},
+    {"growth", bench_growth, "cost as the guests (to 16,384) and the seats (to 4,096) grow"},
+    {"recovery", bench_recovery, "a holder is killed: until the next is in"},
+    {"idle", bench_idle, "processor time of those who wait"},
+    {"memory", bench_memory, "size of a pool"},
+    {"job", bench_job, "usher run beside flock, xargs and GNU sem"},
+    {"inspect", bench_inspect, "a snapshot of 10,000 guests, and whether the pool goes on"},
+    {"checker", bench_checker, "usher-lab beside Spin"},
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
-double bench_now_ns(void)
+static void help(FILE *to)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    (void)fprintf(
+        to, "usage: usher-bench [OPTION ..] [WORKLOAD ..]      all workloads without one\n\n"
+            "  --quick           in under a minute: fewer rounds, only the nearest peers\n"
+            "  --smoke           in seconds, to see that it runs: the figures mean nothing\n"
+            "  --json FILE       write the results, with machine, kernel, compiler and commit\n"
+            "  --csv FILE        write them as a table\n"
+            "  --document DIR    write DIR/benchmarks.md and DIR/bench-*.svg\n"
+            "  --from FILE       measure nothing: take the results of an earlier --json\n"
+            "  --help            this\n\nworkloads:\n");
+    for (unsigned w = 0; w < WORKLOADS; w++) {
+        (void)fprintf(to, "  %-16s  %s\n", workloads[w].name, workloads[w].what);
+    }
+    (void)fprintf(to,
+                  "\nEach figure is the median of rounds in which all peers take turns, with the\n"
+                  "quartiles; a wanted figure is a ratio round by round, and said to be met, yes\n"
+                  "or NO. Exit status: 0 measured, whether met or not; 64 usage; 73 a file could\n"
+                  "not be written or read.\n");
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+struct asked {
+    const char *json, *csv, *document, *from;
+    bool wanted[WORKLOADS];
+};
 
-double bench_median(double *values, unsigned count)
+/* 0: go on; otherwise the exit status plus one. */
+static int read_options(int argc, char **argv, struct asked *asked)
 {
-    qsort(values, count, sizeof *values, by_value);
-    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-const char *bench_pool(void)
-{
-    static char path[64]; /* children have their parent's */
-    if (path[0] != '\0') {
-        return path;
-    }
-    (void)snprintf(path, sizeof path, "/dev/shm/usher-bench-%ld", (long)getpid());
-    return path;
-}
-
-void bench_table(const char *title, const struct bench_peer *peers, unsigned count, uint64_t times,
-                 const struct bench_budget *budgets, unsigned budget_count)
-{
-    static double took[BENCH_MAX_PEERS][BENCH_ROUNDS];
-    int usable[BENCH_MAX_PEERS];
-    double ratios[BENCH_ROUNDS];
-    double row[BENCH_ROUNDS];
-    (void)printf("\n%s, %d rounds of %llu\n\n  %-34s %10s %12s\n", title, BENCH_ROUNDS,
-                 (unsigned long long)times, "", "ns", "ratio");
-    for (unsigned p = 0; p < count; p++) {
-        usable[p] = peers[p].open() == 0;
-        if (usable[p]) {
-            peers[p].run(times / 4 + 1); /* to warm up */
+    static const struct option options[] = {
+        {"quick", no_argument, NULL, 'q'},          {"smoke", no_argument, NULL, 's'},
+        {"json", required_argument, NULL, 'j'},     {"csv", required_argument, NULL, 'c'},
+        {"document", required_argument, NULL, 'd'}, {"from", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'q':
+            bench_effort = BENCH_QUICK;
+            break;
+        case 's':
+            bench_effort = BENCH_SMOKE;
+            break;
+        case 'j':
+            asked->json = optarg;
+            break;
+        case 'c':
+            asked->csv = optarg;
+            break;
+        case 'd':
+            asked->document = optarg;
+            break;
+        case 'f':
+            asked->from = optarg;
+            break;
+        case 'h':
+            help(stdout);
+            return 1;
+        default:
+            help(stderr);
+            return 65;
         }
     }
-    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-        for (unsigned p = 0; p < count; p++) {
-            double begin = bench_now_ns();
-            if (usable[p]) {
-                peers[p].run(times);
-            }
-            took[p][round] = (bench_now_ns() - begin) / (double)times;
-        }
-    }
-    for (unsigned p = 0; p < count; p++) {
-        if (!usable[p]) {
-            (void)printf("  %-34s %10s\n", peers[p].name, "not here");
-            continue;
-        }
-        for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-            ratios[round] = took[p][round] / took[0][round];
-            row[round] = took[p][round];
-        }
-        (void)printf("  %-34s %10.1f %11.2fx\n", peers[p].name, bench_median(row, BENCH_ROUNDS),
-                     bench_median(ratios, BENCH_ROUNDS));
-        peers[p].close();
-    }
-    for (unsigned b = 0; b < budget_count; b++) {
-        unsigned one = 0;
-        unsigned other = 0;
-        for (unsigned p = 0; p < count; p++) {
-            one = strcmp(peers[p].name, budgets[b].peer) == 0 ? p : one;
-            other = strcmp(peers[p].name, budgets[b].against) == 0 ? p : other;
-        }
-        for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-            ratios[round] = took[one][round] / took[other][round];
-        }
-        double ratio = bench_median(ratios, BENCH_ROUNDS);
-        (void)printf("  %s / %s: %.3f, wanted at most %.3f: %s\n", budgets[b].peer,
-                     budgets[b].against, ratio, budgets[b].at_most,
-                     ratio <= budgets[b].at_most ? "yes" : "NO");
-    }
-    (void)fflush(stdout);
-}
-
-int main(int argc, char **argv)
-{
-    (void)bench_pool();
-    for (int a = 1; a < argc; a++) {
+    for (int a = optind; a < argc; a++) {
         unsigned w = 0;
         while (w < WORKLOADS && strcmp(workloads[w].name, argv[a]) != 0) {
             w++;
         }
         if (w == WORKLOADS) {
-            (void)fprintf(stderr,
-                          "usage: usher-bench [uncontended|handover|death|idle|memory|job ..]\n");
-            return 64;
+            (void)fprintf(stderr, "usher-bench: no workload '%s'\n\n", argv[a]);
+            help(stderr);
+            return 65;
         }
-    }
-    for (unsigned w = 0; w < WORKLOADS; w++) {
-        int wanted = argc == 1;
-        for (int a = 1; a < argc; a++) {
-            wanted |= strcmp(workloads[w].name, argv[a]) == 0;
-        }
-        if (wanted) {
-            workloads[w].run();
-        }
+        asked->wanted[w] = true;
     }
     return 0;
+}
+
+static void measure(const struct asked *asked, bool all)
+{
+    double begin = bench_now_ns();
+    (void)bench_pool(); /* named after us, not after a child */
+    for (unsigned w = 0; w < WORKLOADS; w++) {
+        if (all || asked->wanted[w]) {
+            double before = bench_now_ns();
+            workloads[w].run();
+            (void)printf("  [%s: %.1f s]\n", workloads[w].name, (bench_now_ns() - before) / 1e9);
+            (void)fflush(stdout);
+        }
+    }
+    (void)json_object_set_new(bench_results(), "seconds",
+                              json_real((bench_now_ns() - begin) / 1e9));
+}
+
+int main(int argc, char **argv)
+{
+    struct asked asked = {0};
+    int status = read_options(argc, argv, &asked);
+    if (status != 0) {
+        return status - 1;
+    }
+    if (asked.from == NULL) {
+        measure(&asked, optind == argc);
+    }
+    bool bad = asked.from == NULL && asked.json != NULL && bench_write_json(asked.json) != 0;
+    bad = (asked.from == NULL && asked.csv != NULL && bench_write_csv(asked.csv) != 0) || bad;
+    bad = (asked.document != NULL && bench_document(asked.from, asked.document) != 0) || bad;
+    return bad ? 73 : 0;
 }

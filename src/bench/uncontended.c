@@ -1,152 +1,90 @@
 /* One acquire and one release with nobody else about: what the atomics cost, and nothing more. */
 #include "bench/bench.h"
+#include "bench/peers.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stddef.h>
-#include <sys/ipc.h>
-#include <sys/mman.h>
-#include <sys/sem.h>
+#include <stdio.h>
 
-enum { SEATS = 4 };
+static const struct bench_peer *peers[BENCH_MAX_PEERS];
+static unsigned peer_count;
+static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
 
-static sem_t *semaphore;
-
-static int sem_t_open(void)
+/* How often a peer can do it in a round. */
+static uint64_t times_a_round(const struct bench_peer *peer)
 {
-    semaphore = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return semaphore == MAP_FAILED ? -1 : sem_init(semaphore, 1, SEATS);
+    const double wanted_ns = 1e6; /* short: few of them are interrupted */
+    uint64_t times = 64;
+    double needed = 0;
+    while (needed < wanted_ns / 4) {
+        times *= 2;
+        double begin = bench_now_ns();
+        peer->run(times);
+        needed = bench_now_ns() - begin;
+    }
+    return (uint64_t)((double)times * wanted_ns / needed) + 1;
 }
 
-static void sem_t_run(uint64_t times)
+static void choose(unsigned seats)
 {
-    while (times-- > 0) {
-        (void)sem_wait(semaphore);
-        (void)sem_post(semaphore);
+    const struct bench_peer *all[BENCH_MAX_PEERS];
+    unsigned count = bench_choose(all, 0, seats > 1 ? PEER_ONE : 0);
+    peer_count = 0;
+    for (unsigned p = 0; p < count; p++) {
+        if (all[p]->open(seats, 16) == 0 && all[p]->attach() == 0) {
+            peers[peer_count++] = all[p];
+        } else {
+            bench_absent("uncontended", all[p]->name, "could not be opened");
+        }
     }
 }
 
-static void sem_t_close(void)
+static unsigned measure(unsigned seats, const char *name, const char *title)
 {
-    (void)sem_destroy(semaphore);
-    (void)munmap(semaphore, 4096);
-}
-
-static int sysv = -1;
-
-static int sysv_open(void)
-{
-    sysv = semget(IPC_PRIVATE, 1, 0600);
-    return sysv < 0 ? -1 : semctl(sysv, 0, SETVAL, SEATS);
-}
-
-static void sysv_run(uint64_t times)
-{
-    while (times-- > 0) {
-        struct sembuf wait = {0, -1, SEM_UNDO};
-        struct sembuf post = {0, 1, SEM_UNDO};
-        (void)semop(sysv, &wait, 1);
-        (void)semop(sysv, &post, 1);
+    uint64_t times[BENCH_MAX_PEERS];
+    unsigned rounds = bench_pick(201, 51, 2);
+    choose(seats);
+    for (unsigned p = 0; p < peer_count; p++) {
+        times[p] = times_a_round(peers[p]);
     }
-}
-
-static void sysv_close(void)
-{
-    (void)semctl(sysv, 0, IPC_RMID);
-}
-
-static pthread_mutex_t *mutex;
-
-static int robust_open(void)
-{
-    pthread_mutexattr_t robust;
-    mutex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    (void)pthread_mutexattr_init(&robust);
-    (void)pthread_mutexattr_setpshared(&robust, PTHREAD_PROCESS_SHARED);
-    (void)pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
-    return mutex == MAP_FAILED ? -1 : pthread_mutex_init(mutex, &robust);
-}
-
-static void robust_run(uint64_t times)
-{
-    while (times-- > 0) {
-        (void)pthread_mutex_lock(mutex);
-        (void)pthread_mutex_unlock(mutex);
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < peer_count; i++) {
+            unsigned p = (i + round) % peer_count;
+            double begin = bench_now_ns();
+            peers[p]->run(times[p]);
+            took[p][round] = (bench_now_ns() - begin) / (double)times[p];
+        }
     }
-}
-
-static void robust_close(void)
-{
-    (void)munmap(mutex, 4096);
-}
-
-static struct usher_pool *pool;
-
-static int pool_open(void)
-{
-    struct usher_options options = {.seats = SEATS};
-    return usher_open(&pool, bench_pool(), &options);
-}
-
-static int pool_open_one(void)
-{
-    struct usher_options options = {.seats = 1};
-    return usher_open(&pool, bench_pool(), &options);
-}
-
-static void pool_run(uint64_t times)
-{
-    struct usher_seat seat;
-    while (times-- > 0) {
-        (void)usher_acquire(pool, &seat);
-        (void)usher_release(pool, &seat);
+    bench_table("uncontended", name, title, "ns", "less");
+    for (unsigned p = 0; p < peer_count; p++) {
+        bench_row("", seats, peers[p]->name, took[p], rounds);
+        peers[p]->detach();
+        peers[p]->close();
     }
+    bench_show();
+    return rounds;
 }
 
-static void pool_close(void)
+static void want(const char *peer, const char *against, unsigned rounds, double limit)
 {
-    usher_close(pool);
-    (void)usher_remove(bench_pool());
-}
-
-static struct usher_gate gate;
-
-static int gate_open(void)
-{
-    return usher_gate_init(&gate, 16, SEATS);
-}
-
-static void gate_run(uint64_t times)
-{
-    struct usher_pass pass;
-    while (times-- > 0) {
-        (void)usher_gate_enter(&gate, &pass);
-        (void)usher_gate_leave(&gate, &pass);
+    char what[128];
+    unsigned one = bench_index(peers, peer_count, peer);
+    unsigned other = bench_index(peers, peer_count, against);
+    if (one == peer_count || other == peer_count) {
+        return;
     }
-}
-
-static void nothing(void)
-{
+    (void)snprintf(what, sizeof what, "%s / %s", peer, against);
+    bench_want(what, bench_ratio(took[one], took[other], rounds), true, limit);
 }
 
 void bench_uncontended(void)
 {
-    static const struct bench_peer four[] = {
-        {"POSIX sem_t", sem_t_open, sem_t_run, sem_t_close},
-        {"SysV semop, SEM_UNDO", sysv_open, sysv_run, sysv_close},
-        {"usher pool", pool_open, pool_run, pool_close},
-        {"usher gate", gate_open, gate_run, nothing},
-    };
-    static const struct bench_budget budgets[] = {
-        {"usher pool", "POSIX sem_t", 2},
-        {"usher pool", "SysV semop, SEM_UNDO", 0.125},
-        {"usher gate", "POSIX sem_t", 1.2},
-    };
-    static const struct bench_peer one[] = {
-        {"robust mutex", robust_open, robust_run, robust_close},
-        {"usher pool", pool_open_one, pool_run, pool_close},
-    };
-    bench_table("acquire and release, uncontended, k = 4", four, 4, 200000, budgets, 3);
-    bench_table("acquire and release, uncontended, k = 1", one, 2, 200000, NULL, 0);
+    unsigned rounds = measure(4, "four", "acquire and release, one thread, alone, k = 4");
+    want("usher pool", "sem_t", rounds, 1.5);
+    want("usher gate", "sem_t", rounds, 1.2);
+    want("usher pool", "semop+SEM_UNDO", rounds, 0.1);
+    rounds = measure(1, "one", "acquire and release, one thread, alone, k = 1");
+    want("usher pool", "sem_t", rounds, 1.5);
+    want("usher pool", "robust mutex", rounds, 1.2);
+    want("usher pool", "semop+SEM_UNDO", rounds, 0.1);
+    bench_peers_absent("uncontended");
 }

@@ -111,8 +111,8 @@ static void draw_cell(const struct map *map, const struct lab_size *size, double
     (void)snprintf(text, sizeof text, others > 0 ? "%s  +%u" : "%s", value, others);
     (void)fprintf(map->file, "<path d=\"M%g %gh%dv%dh-%dz\" class=\"a%u\"/>\n", x, y, CELL - 2,
                   CELL_HEIGHT - 2, CELL - 2, (unsigned)(best - size->rows));
-    lab_svg_text(map->file, x + CELL / 2.0 - 1, y + 11, "start", "", best->system.machine->name);
-    lab_svg_text(map->file, x + CELL / 2.0 - 1, y + 22, "start", "v", text);
+    svg_text(map->file, x + CELL / 2.0 - 1, y + 11, "start", "", best->system.machine->name);
+    svg_text(map->file, x + CELL / 2.0 - 1, y + 22, "start", "v", text);
 }
 
 static void draw_map(const struct map *map, double x, double y, enum lab_measure measure,
@@ -121,12 +121,12 @@ static void draw_map(const struct map *map, double x, double y, enum lab_measure
     char text[LAB_SHORT_BYTES];
     for (unsigned k = 0; k < map->ks.count; k++) {
         (void)snprintf(text, sizeof text, "k=%u", map->ks.values[k]);
-        lab_svg_text(map->file, x + N_LABEL + (k + 0.5) * CELL, y + 13, "start", "v", text);
+        svg_text(map->file, x + N_LABEL + (k + 0.5) * CELL, y + 13, "start", "v", text);
     }
     for (unsigned n = 0; n < map->ns.count; n++) {
         double row = y + K_LABEL + n * CELL_HEIGHT;
         (void)snprintf(text, sizeof text, "n=%u", map->ns.values[n]);
-        lab_svg_text(map->file, x + N_LABEL - 6, row + 16, "start", "v end", text);
+        svg_text(map->file, x + N_LABEL - 6, row + 16, "start", "v end", text);
         for (unsigned k = 0; k < map->ks.count; k++) {
             draw_cell(map, size_at(map, map->ns.values[n], map->ks.values[k]),
                       x + N_LABEL + (double)k * CELL, row, measure, demand);
@@ -137,14 +137,13 @@ static void draw_map(const struct map *map, double x, double y, enum lab_measure
 /* Colours far from their neighbours in the list: the golden angle around the wheel, all pale. */
 static void write_style(char *style, size_t bytes, unsigned count)
 {
-    size_t at =
-        (size_t)snprintf(style, bytes,
-                         ".maps text{text-anchor:middle;font-size:10px}"
-                         ".maps .v{font-size:9px;fill:" LAB_SVG_SOFT "}"
-                         ".maps .end{text-anchor:end}"
-                         ".soft{fill:" LAB_SVG_SOFT "}.small{font-size:11px;fill:" LAB_SVG_SOFT
-                         "}.bold{font-weight:bold}"
-                         ".title{font-size:18px;font-weight:bold}");
+    size_t at = (size_t)snprintf(style, bytes,
+                                 ".maps text{text-anchor:middle;font-size:10px}"
+                                 ".maps .v{font-size:9px;fill:" SVG_SOFT "}"
+                                 ".maps .end{text-anchor:end}"
+                                 ".soft{fill:" SVG_SOFT "}.small{font-size:11px;fill:" SVG_SOFT
+                                 "}.bold{font-weight:bold}"
+                                 ".title{font-size:18px;font-weight:bold}");
     for (unsigned i = 0; i < count && at < bytes; i++) {
         double rgb[3];
         for (unsigned c = 0; c < 3; c++) {
@@ -158,13 +157,13 @@ static void write_style(char *style, size_t bytes, unsigned count)
 static void draw_heads(const struct map *map, double map_width)
 {
     char how[LAB_HOW_BYTES];
-    lab_svg_text(map->file, MARGIN, 34, "start", "title",
-                 "The best algorithm for n processes and k seats");
-    lab_svg_text(map->file, MARGIN, 56, "start", "soft", lab_compare_how(map->all, how));
+    svg_text(map->file, MARGIN, 34, "start", "title",
+             "The best algorithm for n processes and k seats");
+    svg_text(map->file, MARGIN, 56, "start", "soft", lab_compare_how(map->all, how));
     for (unsigned d = 0; d < DEMANDS; d++) {
         double x = MARGIN + LABELS + d * (map_width + GAP) + N_LABEL;
-        lab_svg_text(map->file, x, TOP - 26, "start", "bold", demands[d].head[0]);
-        lab_svg_text(map->file, x, TOP - 10, "start", "small", demands[d].head[1]);
+        svg_text(map->file, x, TOP - 26, "start", "bold", demands[d].head[0]);
+        svg_text(map->file, x, TOP - 10, "start", "small", demands[d].head[1]);
     }
 }
 
@@ -187,13 +186,13 @@ void lab_compare_draw_maps(FILE *file, const struct lab_comparison *all)
     double width = MARGIN + LABELS + DEMANDS * (map_width + GAP) - GAP + MARGIN;
     double height = TOP + MEASURES * map_height + 34 + MARGIN;
     write_style(style, sizeof style, all->machine_count);
-    lab_svg_begin(file, (unsigned)fmax(width, 880), (unsigned)height, style);
+    svg_begin(file, (unsigned)fmax(width, 880), (unsigned)height, style);
     draw_heads(&map, map_width);
     for (unsigned m = 0; m < MEASURES; m++) {
         double y = TOP + m * map_height;
         for (unsigned line = 0; line < 3; line++) {
-            lab_svg_text(file, MARGIN, y + K_LABEL + 13 + line * 15, "start",
-                         line == 0 ? "bold" : "small", measures[m].label[line]);
+            svg_text(file, MARGIN, y + K_LABEL + 13 + line * 15, "start",
+                     line == 0 ? "bold" : "small", measures[m].label[line]);
         }
         (void)fprintf(file, "<g class=\"maps\">\n");
         for (unsigned d = 0; d < DEMANDS; d++) {
@@ -203,8 +202,8 @@ void lab_compare_draw_maps(FILE *file, const struct lab_comparison *all)
         (void)fprintf(file, "</g>\n");
     }
     for (unsigned line = 0; line < 2; line++) {
-        lab_svg_text(file, MARGIN, TOP + MEASURES * map_height + 14 + line * 16, "start", "small",
-                     foot[line]);
+        svg_text(file, MARGIN, TOP + MEASURES * map_height + 14 + line * 16, "start", "small",
+                 foot[line]);
     }
-    lab_svg_end(file);
+    svg_end(file);
 }

@@ -46,20 +46,19 @@ static double column_at(unsigned measure)
 static void draw_heads(FILE *file, double width)
 {
     double y = TOP - 22;
-    lab_svg_text(file, MARGIN, y + 14, "start", "head", "algorithm");
-    lab_svg_text(file, MARGIN + NAMES, y + 14, "start", "head", "on");
+    svg_text(file, MARGIN, y + 14, "start", "head", "algorithm");
+    svg_text(file, MARGIN + NAMES, y + 14, "start", "head", "on");
     for (unsigned m = 0; m < MARKS; m++) {
         double x = MARGIN + NAMES + ON + (m + 0.5) * MARK;
-        lab_svg_text(file, x, y, "middle", "head", mark_heads[m][0]);
-        lab_svg_text(file, x, y + 14, "middle", "head", mark_heads[m][1]);
+        svg_text(file, x, y, "middle", "head", mark_heads[m][0]);
+        svg_text(file, x, y + 14, "middle", "head", mark_heads[m][1]);
     }
     for (unsigned m = 0; m < LAB_MEASURES; m++) {
         double x = column_at(m) + COLUMN - 10;
-        lab_svg_text(file, x, y, "end", "head", lab_measures[m].head[0]);
-        lab_svg_text(file, x, y + 14, "end", "head", lab_measures[m].head[1]);
+        svg_text(file, x, y, "end", "head", lab_measures[m].head[0]);
+        svg_text(file, x, y + 14, "end", "head", lab_measures[m].head[1]);
     }
-    (void)fprintf(file,
-                  "<line x1=\"%d\" y1=\"%d\" x2=\"%g\" y2=\"%d\" stroke=\"" LAB_SVG_SOFT "\"/>\n",
+    (void)fprintf(file, "<line x1=\"%d\" y1=\"%d\" x2=\"%g\" y2=\"%d\" stroke=\"" SVG_SOFT "\"/>\n",
                   MARGIN, TOP, width - MARGIN, TOP);
 }
 
@@ -67,12 +66,11 @@ static void draw_heads(FILE *file, double width)
 static void draw_mark(FILE *file, double x, double y, char mark)
 {
     const double r = 5;
-    (void)fprintf(
-        file, "<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\" stroke=\"" LAB_SVG_SOFT "\"/>\n", x,
-        y, r, mark == '-' || mark == 'f' ? "white" : LAB_SVG_SOFT);
+    (void)fprintf(file,
+                  "<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\" stroke=\"" SVG_SOFT "\"/>\n", x,
+                  y, r, mark == '-' || mark == 'f' ? "white" : SVG_SOFT);
     if (mark == 'f') {
-        (void)fprintf(file,
-                      "<path d=\"M %g %g a %g %g 0 0 1 0 %g z\" fill=\"" LAB_SVG_SOFT "\"/>\n", x,
+        (void)fprintf(file, "<path d=\"M %g %g a %g %g 0 0 1 0 %g z\" fill=\"" SVG_SOFT "\"/>\n", x,
                       y - r, r, r, 2 * r);
     }
 }
@@ -116,8 +114,8 @@ static void draw_value(FILE *file, const struct lab_comparison *all, const struc
             file, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
             right - width, y + ROW - BAR - 2, width, BAR - 1, is_best ? "#66bb6a" : "#b0bec5");
     }
-    lab_svg_text(file, right, y + ROW - BAR - 5, "end", is_best ? "best" : "",
-                 lab_value_text(row, measure, text));
+    svg_text(file, right, y + ROW - BAR - 5, "end", is_best ? "best" : "",
+             lab_value_text(row, measure, text));
 }
 
 static void draw_row(FILE *file, const struct lab_comparison *all, const struct lab_compared *row,
@@ -129,9 +127,9 @@ static void draw_row(FILE *file, const struct lab_comparison *all, const struct 
                       "<rect x=\"%d\" y=\"%g\" width=\"%g\" height=\"%d\" fill=\"#f5f7f8\"/>\n",
                       MARGIN, y, width - 2 * MARGIN, ROW);
     }
-    lab_svg_text(file, MARGIN, y + 16, "start", "", row->system.machine->name);
-    lab_svg_text(file, MARGIN + NAMES, y + 16, "start", "soft",
-                 row->alone.updates ? "updates" : "registers");
+    svg_text(file, MARGIN, y + 16, "start", "", row->system.machine->name);
+    svg_text(file, MARGIN + NAMES, y + 16, "start", "soft",
+             row->alone.updates ? "updates" : "registers");
     (void)lab_promises(row, promises);
     for (unsigned m = 0; m < MARKS; m++) {
         draw_mark(file, MARGIN + NAMES + ON + (m + 0.5) * MARK, y + ROW / 2.0, promises[m]);
@@ -152,18 +150,18 @@ void lab_compare_draw_table(FILE *file, const struct lab_comparison *all)
     }
     unsigned width = (unsigned)column_at(LAB_MEASURES) + MARGIN;
     unsigned height = TOP + shown * ROW + 18 + FOOT_LINES * FOOT_LINE + MARGIN;
-    lab_svg_begin(file, width, height,
-                  ".head{font-size:11px;fill:" LAB_SVG_SOFT "}.soft{fill:" LAB_SVG_SOFT
-                  "}.best{font-weight:bold}.title{font-size:18px;font-weight:bold}");
+    svg_begin(file, width, height,
+              ".head{font-size:11px;fill:" SVG_SOFT "}.soft{fill:" SVG_SOFT
+              "}.best{font-weight:bold}.title{font-size:18px;font-weight:bold}");
     (void)snprintf(title, sizeof title, "%u processes, at most %u inside: n=%u, k=%u", size->n,
                    size->k, size->n, size->k);
-    lab_svg_text(file, MARGIN, 34, "start", "title", title);
-    lab_svg_text(file, MARGIN, 56, "start", "soft", lab_compare_how(all, how));
+    svg_text(file, MARGIN, 34, "start", "title", title);
+    svg_text(file, MARGIN, 56, "start", "soft", lab_compare_how(all, how));
     (void)fprintf(file,
                   "<rect x=\"%u\" y=\"44\" width=\"34\" height=\"16\" rx=\"3\" fill=\"#c8e6c9\"/>",
                   width - MARGIN - 147);
-    lab_svg_text(file, width - MARGIN - 130, 56, "middle", "best", "1");
-    lab_svg_text(file, width - MARGIN, 56, "end", "soft", "a column's best");
+    svg_text(file, width - MARGIN - 130, 56, "middle", "best", "1");
+    svg_text(file, width - MARGIN, 56, "end", "soft", "a column's best");
     draw_heads(file, width);
     double y = TOP;
     for (unsigned m = 0; m < all->machine_count; m++) {
@@ -173,7 +171,7 @@ void lab_compare_draw_table(FILE *file, const struct lab_comparison *all)
         }
     }
     for (unsigned line = 0; line < FOOT_LINES; line++) {
-        lab_svg_text(file, MARGIN, y + 26 + line * FOOT_LINE, "start", "head", foot[line]);
+        svg_text(file, MARGIN, y + 26 + line * FOOT_LINE, "start", "head", foot[line]);
     }
-    lab_svg_end(file);
+    svg_end(file);
 }

@@ -120,7 +120,7 @@ static void draw_steps(const struct canvas *c)
         (void)fprintf(c->file,
                       "<circle cx=\"%u\" cy=\"%u\" r=\"5\" fill=\"#263238\"><title>step %zu, %s: ",
                       x, y_of(step->process) + BAR / 2, i + 1, name_of(c, step->process, name));
-        lab_svg_escape(c->file, step->access);
+        svg_escape(c->file, step->access);
         (void)fprintf(c->file,
                       "</title></circle>\n<text class=\"small\" x=\"%u\" y=\"%u\">%zu</text>\n", x,
                       y_of(lanes_of(c->trace)) - LANE + BAR + 20, i + 1);
@@ -190,9 +190,9 @@ void lab_draw_svg(FILE *file, const struct check_trace *trace)
     c.width = x_of(&c, trace->count + 1) + RIGHT;
     c.width = c.width < 600 ? 600 : c.width;
     c.height = y_of(lanes_of(trace)) - LANE + BAR + BOTTOM;
-    lab_svg_begin(file, c.width, c.height,
-                  ".letter{text-anchor:middle;font-weight:bold}.small{text-anchor:middle;"
-                  "font-size:10px;fill:" LAB_SVG_SOFT "}.red{text-anchor:middle;fill:#c62828}");
+    svg_begin(file, c.width, c.height,
+              ".letter{text-anchor:middle;font-weight:bold}.small{text-anchor:middle;"
+              "font-size:10px;fill:" SVG_SOFT "}.red{text-anchor:middle;fill:#c62828}");
     (void)fprintf(file,
                   "<text x=\"%d\" y=\"28\" font-size=\"17\" font-weight=\"bold\">%s, n=%u, k=%u",
                   LEFT, trace->algorithm, trace->n, trace->k);
@@ -207,5 +207,5 @@ void lab_draw_svg(FILE *file, const struct check_trace *trace)
     draw_loop(&c);
     draw_violation(&c);
     draw_legend(&c);
-    lab_svg_end(file);
+    svg_end(file);
 }

@@ -1,0 +1,14 @@
+# bench_build.h: what usher-bench was built from and with. Run at each build by src/bench/CMakeLists.txt.
+execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --tags
+  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed OR NOT commit)
+  set(commit unknown)
+endif()
+string(STRIP "${FLAGS}" FLAGS)
+file(CONFIGURE OUTPUT ${HEADER} @ONLY CONTENT [[
+/* Made by src/bench/build_header.cmake. */
+#define BENCH_COMMIT "@commit@"
+#define BENCH_COMPILER "@COMPILER@"
+#define BENCH_FLAGS "@FLAGS@"
+#define BENCH_SPIN_COMPARE "@SOURCE@/src/bench/spin-compare"
+]])

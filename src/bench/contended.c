@@ -1,0 +1,314 @@
+/*
+ * Many processes that all want in, all the time: how many get in a second; how long the unluckiest
+ * waits; who overtakes whom. 4, 16 and 64 processes, k = 1, 2 and 8, each inside for 0, 1 or 20 us.
+ *
+ * Throughput and waits are measured apart: clocks and shared counters would slow the first.
+ *
+ * Overtakings at the grant, of peers that tell their tickets: ticket number r (from 0) may be let in
+ * when more than r - k have left, and not before. `left` is counted before each pass, so whoever
+ * is in with k + left <= r has been let in out of its turn.
+ *
+ * Seen from outside, of all peers: how many more have entered before one than had come before it.
+ * That has noise, for one may be stopped between coming and being in line; but who lets others
+ * push in has hundreds of them.
+ */
+#include "bench/bench.h"
+#include "bench/peers.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CELLS = 27, MOST = 64, ROUNDS = 16, WATCHED = 8 };
+
+struct cell {
+    unsigned processes, seats, inside_ns;
+    char name[48];
+};
+
+struct worker {
+    _Alignas(64) uint64_t turns;
+    double worst_ns;
+    int64_t overtaken;
+    uint64_t out_of_turn;
+};
+
+static struct yard {
+    _Alignas(64) _Atomic uint32_t here;
+    _Alignas(64) _Atomic uint32_t go;
+    _Alignas(64) _Atomic uint32_t stop;
+    _Alignas(64) _Atomic uint64_t came;
+    _Alignas(64) _Atomic uint64_t entered;
+    _Alignas(64) _Atomic uint64_t left;
+    uint32_t first_ticket;
+    struct worker workers[MOST];
+} * yard;
+
+/* What a round finds out about a peer. */
+struct found {
+    double turns_a_second, worst_us, overtaken, out_of_turn;
+};
+
+static void work(const struct bench_peer *peer, unsigned inside_ns, struct worker *me)
+{
+    uint64_t turns = 0;
+    while (atomic_load_explicit(&yard->stop, memory_order_relaxed) == 0) {
+        peer->get();
+        if (inside_ns > 0) {
+            bench_work_ns(inside_ns);
+        }
+        peer->pass();
+        turns += atomic_load_explicit(&yard->stop, memory_order_relaxed) == 0;
+    }
+    me->turns = turns;
+}
+
+static void work_watched(const struct bench_peer *peer, const struct cell *cell, struct worker *me)
+{
+    while (atomic_load(&yard->stop) == 0) {
+        int64_t came = (int64_t)atomic_fetch_add(&yard->came, 1);
+        double begin = bench_now_ns();
+        peer->get();
+        double waited = bench_now_ns() - begin;
+        uint64_t left = atomic_load(&yard->left);
+        int64_t overtaken = (int64_t)atomic_fetch_add(&yard->entered, 1) - came;
+        if (peer->ticket != NULL && peer->ticket() - yard->first_ticket >= cell->seats + left) {
+            me->out_of_turn++;
+        }
+        me->worst_ns = waited > me->worst_ns ? waited : me->worst_ns;
+        me->overtaken = overtaken > me->overtaken ? overtaken : me->overtaken;
+        if (cell->inside_ns > 0) {
+            bench_work_ns(cell->inside_ns);
+        }
+        (void)atomic_fetch_add(&yard->left, 1);
+        peer->pass();
+    }
+}
+
+static void be_worker(const struct bench_peer *peer, const struct cell *cell, bool watched,
+                      struct worker *me)
+{
+    int error = peer->attach();
+    (void)atomic_fetch_add(&yard->here, 1);
+    while (atomic_load(&yard->go) == 0) {
+        bench_futex_wait(&yard->go, 0);
+    }
+    if (error == 0 && watched) {
+        work_watched(peer, cell, me);
+    } else if (error == 0) {
+        work(peer, cell->inside_ns, me);
+    }
+    _exit(error == 0 ? 0 : 1);
+}
+
+/* Where the tickets of this instance begin: take the first one ourselves. */
+static void note_first_ticket(const struct bench_peer *peer)
+{
+    if (peer->ticket != NULL && peer->attach() == 0) {
+        peer->get();
+        yard->first_ticket = peer->ticket();
+        yard->left = 1;
+        peer->pass();
+        peer->detach();
+    }
+}
+
+static struct found add_up(const struct cell *cell, double elapsed_ns)
+{
+    struct found found = {0};
+    for (unsigned w = 0; w < cell->processes; w++) {
+        const struct worker *worker = &yard->workers[w];
+        found.turns_a_second += (double)worker->turns * 1e9 / elapsed_ns;
+        found.worst_us =
+            worker->worst_ns / 1000 > found.worst_us ? worker->worst_ns / 1000 : found.worst_us;
+        found.overtaken = (double)worker->overtaken > found.overtaken ? (double)worker->overtaken
+                                                                      : found.overtaken;
+        found.out_of_turn += (double)worker->out_of_turn;
+    }
+    return found;
+}
+
+static struct found run(const struct bench_peer *peer, const struct cell *cell, bool watched)
+{
+    struct found none = {0};
+    yard = bench_shared(sizeof *yard);
+    if (peer->open(cell->seats, cell->processes) != 0) {
+        bench_unshare(yard, sizeof *yard);
+        return none;
+    }
+    note_first_ticket(peer);
+    for (unsigned w = 0; w < cell->processes; w++) {
+        if (bench_fork() == 0) {
+            be_worker(peer, cell, watched, &yard->workers[w]);
+        }
+    }
+    while (atomic_load(&yard->here) < cell->processes) {
+        bench_nap_us(200);
+    }
+    double begin = bench_now_ns();
+    atomic_store(&yard->go, 1);
+    bench_futex_wake(&yard->go, MOST);
+    bench_nap_us(bench_pick(60, 20, 4) * 1000);
+    atomic_store(&yard->stop, 1);
+    double elapsed_ns = bench_now_ns() - begin;
+    bool failed = false;
+    for (unsigned w = 0; w < cell->processes; w++) {
+        int status = 1;
+        (void)wait(&status);
+        failed = failed || status != 0;
+    }
+    struct found found = add_up(cell, elapsed_ns);
+    peer->close();
+    bench_unshare(yard, sizeof *yard);
+    return failed ? none : found;
+}
+
+static unsigned make_cells(struct cell *cells)
+{
+    static const unsigned processes[] = {4, 16, 64};
+    static const unsigned seats[] = {1, 2, 8};
+    static const unsigned inside[] = {0, 1000, 20000};
+    unsigned step = bench_pick(1, 1, 13); /* of 27 cells: three are enough to see that it runs */
+    unsigned count = 0;
+    for (unsigned c = 0; c < CELLS; c += step) {
+        struct cell *cell = &cells[count++];
+        cell->processes = processes[c % 3];
+        cell->seats = seats[c / 3 % 3];
+        cell->inside_ns = inside[c / 9];
+        (void)snprintf(cell->name, sizeof cell->name, "k=%u, %u us inside, %u processes",
+                       cell->seats, cell->inside_ns / 1000, cell->processes);
+    }
+    return count;
+}
+
+static const struct bench_peer *peers[BENCH_MAX_PEERS];
+static unsigned peer_count;
+static double speed[CELLS][BENCH_MAX_PEERS][ROUNDS];
+static double worst[CELLS][BENCH_MAX_PEERS][WATCHED], seen[CELLS][BENCH_MAX_PEERS][WATCHED];
+static double out_of_turn[BENCH_MAX_PEERS];
+static unsigned rounds, watched;
+
+static bool fits(const struct bench_peer *peer, const struct cell *cell)
+{
+    return cell->seats == 1 || (peer->flags & PEER_ONE) == 0;
+}
+
+static void measure_cell(const struct cell *cell, unsigned c)
+{
+    for (unsigned round = 0; round < rounds + watched; round++) {
+        for (unsigned i = 0; i < peer_count; i++) {
+            unsigned p = (i + round) % peer_count;
+            if (!fits(peers[p], cell)) {
+                continue;
+            }
+            struct found found = run(peers[p], cell, round >= rounds);
+            if (round < rounds) {
+                speed[c][p][round] = found.turns_a_second;
+            } else {
+                worst[c][p][round - rounds] = found.worst_us;
+                seen[c][p][round - rounds] = found.overtaken;
+                out_of_turn[p] += found.out_of_turn;
+            }
+        }
+    }
+}
+
+static void report(const struct cell *cells, unsigned count)
+{
+    static const struct {
+        const char *name, *title, *unit, *better;
+    } tables[] = {
+        {"speed", "many processes: entries a second", "1/s", "more"},
+        {"wait", "many processes: the longest wait", "us", "less"},
+        {"order", "many processes: overtaken, as seen from outside, at most", "times", "less"},
+    };
+    for (unsigned t = 0; t < 3; t++) {
+        bench_table("contended", tables[t].name, tables[t].title, tables[t].unit, tables[t].better);
+        for (unsigned c = 0; c < count; c++) {
+            for (unsigned p = 0; p < peer_count; p++) {
+                const double *samples = t == 0 ? speed[c][p] : t == 1 ? worst[c][p] : seen[c][p];
+                if (fits(peers[p], &cells[c])) {
+                    bench_row(cells[c].name, cells[c].processes, peers[p]->name, samples,
+                              t == 0 ? rounds : watched);
+                }
+            }
+        }
+        bench_show();
+    }
+}
+
+/* The least of the cells' median ratios: every cell must do. */
+static void want_speed(const struct cell *cells, unsigned count, const char *peer,
+                       const char *against, double limit)
+{
+    unsigned one = bench_index(peers, peer_count, peer);
+    unsigned other = bench_index(peers, peer_count, against);
+    struct bench_summary least = {0};
+    unsigned where = 0;
+    unsigned met = 0;
+    char what[192];
+    for (unsigned c = 0; c < count; c++) {
+        struct bench_summary ratio = bench_ratio(speed[c][one], speed[c][other], rounds);
+        met += ratio.median >= limit;
+        if (c == 0 || ratio.median < least.median) {
+            least = ratio;
+            where = c;
+        }
+    }
+    (void)snprintf(what, sizeof what,
+                   "%s / %s, entries a second, least of all cells (%s; %u of %u met)", peer,
+                   against, cells[where].name, met, count);
+    bench_want(what, least, false, limit);
+}
+
+/* A worst case is one figure a round: longer is what is longer in three quarters of them. */
+static void want_wait(const struct cell *cells, unsigned count, const char *peer)
+{
+    unsigned one = bench_index(peers, peer_count, peer);
+    unsigned other = bench_index(peers, peer_count, "limit_fifo");
+    struct bench_summary most = {0};
+    unsigned where = 0;
+    unsigned met = 0;
+    char what[192];
+    for (unsigned c = 0; c < count; c++) {
+        struct bench_summary ratio = bench_ratio(worst[c][one], worst[c][other], watched);
+        met += ratio.q1 <= 1;
+        if (c == 0 || ratio.q1 > most.q1) {
+            most = ratio;
+            where = c;
+        }
+    }
+    (void)snprintf(what, sizeof what,
+                   "%s / limit_fifo, longest wait, most of all cells (%s; %u of %u met)", peer,
+                   cells[where].name, met, count);
+    bench_want_met(what, most, "lower quartile at most 1", most.q1 <= 1);
+}
+
+void bench_contended(void)
+{
+    struct cell cells[CELLS];
+    unsigned count = make_cells(cells);
+    rounds = bench_pick(7, 3, 1);
+    watched = bench_pick(5, 2, 1);
+    bench_work_ns(1); /* so that all workers have its measure */
+    peer_count = bench_choose(peers, 0, PEER_SPINS | PEER_THREADS);
+    for (unsigned c = 0; c < count; c++) {
+        measure_cell(&cells[c], c);
+    }
+    report(cells, count);
+    want_speed(cells, count, "usher pool", "limit_fifo", 0.9);
+    want_speed(cells, count, "usher pool", "semop+SEM_UNDO", 1);
+    want_speed(cells, count, "usher gate", "limit_fifo", 0.9);
+    want_wait(cells, count, "usher pool");
+    want_wait(cells, count, "usher gate");
+    for (unsigned p = 0; p < peer_count; p++) {
+        if (peers[p]->ticket != NULL) {
+            char what[96];
+            (void)snprintf(what, sizeof what, "%s, overtakings at the grant, all cells together",
+                           peers[p]->name);
+            bench_want(what, bench_summarise(&out_of_turn[p], 1), true, 0);
+        }
+    }
+}

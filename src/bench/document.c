@@ -1,0 +1,266 @@
+/*
+ * docs/benchmarks.md, made from the results: so no figure in it was ever typed by hand. The words
+ * are here, what is measured and why; the figures are what they are.
+ */
+#include "bench/bench.h"
+#include "bench/plot.h"
+#include "bench/results.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *title, *words;
+} sections[] = {
+    {"uncontended", "Alone",
+     "One thread acquires and releases, and nobody else is about: what the atomics cost. Rounds "
+     "of\n"
+     "a millisecond, so that few are interrupted."},
+    {"contended", "Many processes",
+     "Processes that come again as soon as they have left. Throughput is measured in rounds of "
+     "its\n"
+     "own, waits and order in others, so that clocks and counters slow nobody. Peers that do not\n"
+     "serve in order are fast where one process may keep coming in; the last table shows what "
+     "that\n"
+     "costs the others. An overtaking at the grant is a ticket let in before its turn; seen from\n"
+     "outside, it is how many more have entered before a process than had come before it, and\n"
+     "includes those who were stopped between coming and being in line."},
+    {"handover", "Handed to a sleeper",
+     "From just before a release to just after the other process has it. The limit is a futex and\n"
+     "nothing else."},
+    {"parked", "With a long line",
+     "A seat goes down a line of threads of 100 processes, all asleep. Wake-ups are counted by "
+     "the\n"
+     "kernel, as voluntary switches."},
+    {"growth", "As N and k grow",
+     "Each figure is of a call in a thread that was asleep: caches are cold for all alike."},
+    {"recovery", "A holder is killed",
+     "SIGKILL, while another process waits, at no moment in particular. Peers that are said to "
+     "let\n"
+     "nobody in any more were given a second."},
+    {"idle", "Waiting", "Processes that wait while nothing happens, all of them together."},
+    {"memory", "Memory", "The file of a pool, and the gate."},
+    {"job", "A job", "`true`, by itself and behind a command that lets so many run at a time."},
+    {"inspect", "Looking at it",
+     "A pool with guests of 100 processes. Looking takes no lock: whether those who come and go\n"
+     "notice it is compared with another process that is only busy."},
+    {"checker", "The checker", "`src/bench/spin-compare`: the same states, one thread each."},
+};
+
+static void write_machine(FILE *file, const json_t *results)
+{
+    static const char *const keys[][2] = {{"processor", "processor"},
+                                          {"memory", "memory"},
+                                          {"kernel", "kernel"},
+                                          {"compiler", "compiler"},
+                                          {"flags", "flags"},
+                                          {"commit", "commit"},
+                                          {"when", "when"}};
+    const json_t *machine = json_object_get(results, "machine");
+    (void)fprintf(file, "| | |\n|---|---|\n");
+    for (unsigned k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        (void)fprintf(file, "| %s | %s |\n", keys[k][0], bench_text(machine, keys[k][1]));
+    }
+    (void)fprintf(file, "| processors | %.0f |\n| load when it began | %.2f |\n| took | %.0f s |\n",
+                  bench_number(machine, "processors"), bench_number(machine, "load"),
+                  bench_number(results, "seconds"));
+}
+
+/* The median, and how far the quartiles are from it, in percent. */
+static void write_figure(FILE *file, const json_t *row)
+{
+    char text[16];
+    double median = bench_number(row, "median");
+    double spread = (bench_number(row, "q3") - bench_number(row, "q1")) / 2;
+    bench_figure(text, sizeof text, median);
+    (void)fprintf(file, "%s", text);
+    if (bench_number(row, "count") > 1 && median > 0) {
+        (void)fprintf(file, " ±%.0f%%", 100 * spread / median);
+    }
+}
+
+static void write_wants(FILE *file, const json_t *results)
+{
+    size_t w;
+    const json_t *want;
+    unsigned met = 0;
+    const json_t *wants = json_object_get(results, "wants");
+    json_array_foreach(wants, w, want)
+    {
+        met += json_is_true(json_object_get(want, "met"));
+    }
+    (void)fprintf(file,
+                  "\n## Wanted figures\n\n%u of %zu are met.\n\n| workload | what | measured "
+                  "(quartiles) | wanted | |\n|---|---|---:|---|---|\n",
+                  met, json_array_size(wants));
+    json_array_foreach(wants, w, want)
+    {
+        char figure[3][16];
+        bench_figure(figure[0], sizeof figure[0], bench_number(want, "value"));
+        bench_figure(figure[1], sizeof figure[1], bench_number(want, "q1"));
+        bench_figure(figure[2], sizeof figure[2], bench_number(want, "q3"));
+        (void)fprintf(file, "| %s | %s | %s (%s to %s) | %s | %s |\n", bench_text(want, "workload"),
+                      bench_text(want, "what"), figure[0], figure[1], figure[2],
+                      bench_text(want, "rule"),
+                      json_is_true(json_object_get(want, "met")) ? "yes" : "**NO**");
+    }
+}
+
+/* With one case: the peers, and each against the first. */
+static void write_peers(FILE *file, const json_t *table, const char *const *peers, unsigned count)
+{
+    double first = bench_number(bench_find(table, "", peers[0]), "median");
+    (void)fprintf(file, "| | %s | least to most | times the first |\n|---|---:|---:|---:|\n",
+                  bench_text(table, "unit"));
+    for (unsigned p = 0; p < count; p++) {
+        const json_t *row = bench_find(table, "", peers[p]);
+        char figure[2][16];
+        bench_figure(figure[0], sizeof figure[0], bench_number(row, "least"));
+        bench_figure(figure[1], sizeof figure[1], bench_number(row, "most"));
+        (void)fprintf(file, "| %s | ", peers[p]);
+        write_figure(file, row);
+        (void)fprintf(file, " | %s to %s | %.2f |\n", figure[0], figure[1],
+                      first > 0 ? bench_number(row, "median") / first : 0);
+    }
+}
+
+static void write_cases(FILE *file, const json_t *table, const char *const *peers, unsigned count)
+{
+    const char *cases[BENCH_MAX_NAMES];
+    unsigned case_count = bench_names(table, "case", cases);
+    (void)fprintf(file, "| %s |", bench_text(table, "unit"));
+    for (unsigned p = 0; p < count; p++) {
+        (void)fprintf(file, " %s |", peers[p]);
+    }
+    (void)fprintf(file, "\n|---|");
+    for (unsigned p = 0; p < count; p++) {
+        (void)fprintf(file, "---:|");
+    }
+    (void)fprintf(file, "\n");
+    for (unsigned c = 0; c < case_count; c++) {
+        (void)fprintf(file, "| %s |", cases[c]);
+        for (unsigned p = 0; p < count; p++) {
+            const json_t *row = bench_find(table, cases[c], peers[p]);
+            (void)fprintf(file, " ");
+            if (row != NULL) {
+                write_figure(file, row);
+            } else {
+                (void)fprintf(file, "-");
+            }
+            (void)fprintf(file, " |");
+        }
+        (void)fprintf(file, "\n");
+    }
+}
+
+static void write_table(FILE *file, const json_t *table)
+{
+    const char *peers[BENCH_MAX_NAMES];
+    const char *cases[BENCH_MAX_NAMES];
+    unsigned count = bench_names(table, "peer", peers);
+    unsigned case_count = bench_names(table, "case", cases);
+    (void)fprintf(file, "\n%s; %s is better:\n\n", bench_text(table, "title"),
+                  bench_text(table, "better"));
+    if (case_count == 1 && cases[0][0] == '\0') {
+        write_peers(file, table, peers, count);
+    } else if (case_count > 0) {
+        write_cases(file, table, peers, count);
+    }
+}
+
+static void write_absent(FILE *file, const json_t *results, const char *workload)
+{
+    size_t a;
+    const json_t *absent;
+    bool any = false;
+    json_array_foreach(json_object_get(results, "absent"), a, absent)
+    {
+        if (strcmp(bench_text(absent, "workload"), workload) == 0) {
+            (void)fprintf(file, "%s- %s: %s\n", any ? "" : "\nNot in the tables:\n\n",
+                          bench_text(absent, "peer"), bench_text(absent, "why"));
+            any = true;
+        }
+    }
+}
+
+static int write_section(FILE *file, const json_t *results, unsigned s, const char *directory)
+{
+    size_t t;
+    const json_t *table;
+    bool begun = false;
+    int drawn = 0;
+    json_array_foreach(json_object_get(results, "tables"), t, table)
+    {
+        if (strcmp(bench_text(table, "workload"), sections[s].name) != 0 ||
+            json_array_size(json_object_get(table, "rows")) == 0) {
+            continue;
+        }
+        if (!begun) {
+            (void)fprintf(file, "\n## %s\n\n%s\n", sections[s].title, sections[s].words);
+            drawn = bench_plot(results, sections[s].name, directory);
+            if (drawn > 0) {
+                (void)fprintf(file, "\n![%s](bench-%s.svg)\n", sections[s].title, sections[s].name);
+            }
+        }
+        begun = true;
+        write_table(file, table);
+    }
+    if (begun) {
+        write_absent(file, results, sections[s].name);
+    }
+    return drawn < 0 ? -1 : 0;
+}
+
+static void write_head(FILE *file, const json_t *results)
+{
+    (void)fprintf(
+        file, "# Benchmarks\n\nWritten by `make bench` from what it measured; no figure here is "
+              "typed by hand. `usher-bench --help`\nsays how to measure again. Every figure is "
+              "the median of rounds in which all peers take turns, in\nchanging order; ± is half "
+              "the distance of the quartiles. A wanted figure is a ratio round by round.\nThe "
+              "limits are what nobody can beat who does this at all: one compare-and-swap; "
+              "`limit_fifo`, a FIFO\nsemaphore on futexes that survives nothing; two processes "
+              "that only wake each other.\n\n");
+    if (strcmp(bench_text(results, "effort"), "full") != 0) {
+        (void)fprintf(file, "**Few rounds (%s): to look at, not to quote.**\n\n",
+                      bench_text(results, "effort"));
+    }
+    write_machine(file, results);
+    write_wants(file, results);
+}
+
+static int write_document(const json_t *results, const char *directory)
+{
+    char path[4096];
+    int bad = 0;
+    (void)snprintf(path, sizeof path, "%s/benchmarks.md", directory);
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        (void)fprintf(stderr, "usher-bench: cannot write %s\n", path);
+        return -1;
+    }
+    write_head(file, results);
+    for (unsigned s = 0; s < sizeof sections / sizeof sections[0]; s++) {
+        bad |= write_section(file, results, s, directory);
+    }
+    return fclose(file) != 0 || bad != 0 ? -1 : 0;
+}
+
+int bench_document(const char *json, const char *directory)
+{
+    json_error_t error;
+    if (json == NULL) {
+        return write_document(bench_results(), directory);
+    }
+    json_t *results = json_load_file(json, 0, &error);
+    if (results == NULL || json_integer_value(json_object_get(results, "usher-bench")) != 1) {
+        (void)fprintf(stderr, "usher-bench: %s: %s\n", json,
+                      results == NULL ? error.text : "not a result of usher-bench");
+        json_decref(results);
+        return -1;
+    }
+    int status = write_document(results, directory);
+    json_decref(results);
+    return status;
+}

@@ -1,0 +1,208 @@
+/*
+ * A thousand and ten thousand waiters asleep in line, and a seat that goes down the line: does a
+ * hand-over cost more because more stand behind? How many are woken for one? What does a waiter
+ * take in memory?
+ *
+ * A chain: all of them wait, we let go, and whoever gets in lets go at once. The time is from just
+ * before a pass to just after the next one's get; of a chain the median of its first hand-overs,
+ * while nearly all still wait. The waiters are threads of 100 processes that have slept for a while,
+ * however few they are, so that the sizes differ only in those who stand behind.
+ *
+ * Wake-ups are counted by the kernel: each is followed by a sleep, and a sleep is a voluntary switch
+ * (ru_nvcsw). So it counts whoever wakes in vain, too, and is the same for all peers.
+ */
+#include "bench/bench.h"
+#include "bench/crowd.h"
+#include "bench/peers.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SIZES = 3, ROUNDS = 16, FIRST = 100, PROCESSES = 100 };
+
+static struct shared {
+    const struct bench_peer *peer;
+    double passed_ns; /* only who is in writes these: the chain itself orders it */
+    unsigned chain, expected;
+    _Atomic uint32_t ended;
+    double took[]; /* by place in the chain */
+} * shared;
+
+static const struct bench_peer *peers[BENCH_MAX_PEERS];
+static unsigned peer_count;
+
+static int attach_all(void)
+{
+    int error = 0;
+    for (unsigned p = 0; p < peer_count; p++) {
+        error |= peers[p]->attach();
+    }
+    return error;
+}
+
+static void wait_and_pass(unsigned member)
+{
+    const struct bench_peer *peer = shared->peer;
+    (void)member;
+    peer->get();
+    shared->took[shared->chain++] = bench_now_ns() - shared->passed_ns;
+    bool last = shared->chain == shared->expected;
+    shared->passed_ns = bench_now_ns();
+    peer->pass();
+    if (last) {
+        atomic_store(&shared->ended, 1);
+        bench_futex_wake(&shared->ended, 1);
+    }
+}
+
+/* One chain: the ns of a hand-over, and the wake-ups of one. */
+static void run_chain(struct crowd *crowd, const struct bench_peer *peer, unsigned waiters,
+                      double *ns, double *wakes)
+{
+    shared->peer = peer;
+    shared->chain = shared->ended = 0;
+    shared->expected = waiters;
+    peer->get();
+    crowd_tell(crowd, waiters, wait_and_pass);
+    crowd_settle(crowd);
+    long before = crowd_sleeps(crowd);
+    shared->passed_ns = bench_now_ns();
+    peer->pass();
+    while (atomic_load(&shared->ended) == 0) {
+        bench_futex_wait(&shared->ended, 0);
+    }
+    crowd_await(crowd);
+    *wakes = (double)(crowd_sleeps(crowd) - before) / waiters;
+    *ns = bench_summarise(shared->took, waiters < FIRST ? waiters : FIRST).median;
+}
+
+/* A gate wakes one in 32 of those who wait: ten thousand would take minutes. */
+static unsigned most_waiters(const struct bench_peer *one)
+{
+    return one == &bench_usher_gate ? 1000 : UINT32_MAX;
+}
+
+static double ns[BENCH_MAX_PEERS][SIZES][ROUNDS], wakes[BENCH_MAX_PEERS][SIZES][ROUNDS];
+
+/* Those that can have so many waiters. */
+static void open_all(unsigned most)
+{
+    unsigned count = bench_choose(peers, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS);
+    peer_count = 0;
+    for (unsigned p = 0; p < count; p++) {
+        if (peers[p]->open(1, most + 1) == 0 && peers[p]->attach() == 0) {
+            peers[peer_count++] = peers[p];
+            if (most > most_waiters(peers[p])) {
+                bench_absent("parked", peers[p]->name,
+                             "wakes every 32nd of those who wait; not measured beyond 1,000");
+            }
+        } else {
+            bench_absent("parked", peers[p]->name, "does not fit so many");
+        }
+    }
+}
+
+static void measure(struct crowd *crowd, const unsigned *sizes, unsigned rounds)
+{
+    for (unsigned p = 0; p < peer_count; p++) { /* once in vain: threads claim what they keep */
+        unsigned last = SIZES - 1;
+        last -= sizes[last] > most_waiters(peers[p]);
+        run_chain(crowd, peers[p], sizes[last], &ns[p][0][0], &wakes[p][0][0]);
+    }
+    for (unsigned round = 0; round < rounds; round++) {
+        for (unsigned i = 0; i < peer_count * SIZES; i++) {
+            unsigned p = (i + round) % peer_count;
+            unsigned s = (i / peer_count + round) % SIZES;
+            if (sizes[s] <= most_waiters(peers[p])) {
+                run_chain(crowd, peers[p], sizes[s], &ns[p][s][round], &wakes[p][s][round]);
+            }
+        }
+    }
+}
+
+static void report(const char *name, const char *title, const char *unit, const unsigned *sizes,
+                   double (*samples)[SIZES][ROUNDS], unsigned rounds)
+{
+    bench_table("parked", name, title, unit, "less");
+    for (unsigned s = 0; s < SIZES; s++) {
+        char where[32];
+        (void)snprintf(where, sizeof where, "%u waiters", sizes[s]);
+        for (unsigned p = 0; p < peer_count; p++) {
+            if (sizes[s] <= most_waiters(peers[p])) {
+                bench_row(where, sizes[s], peers[p]->name, samples[p][s], rounds);
+            }
+        }
+    }
+    bench_show();
+}
+
+static bool ours(const struct bench_peer *one)
+{
+    return one == &bench_usher_pool || one == &bench_usher_gate;
+}
+
+static void want_wakes(const struct bench_peer *one, double (*samples)[ROUNDS],
+                       const unsigned *sizes, unsigned rounds)
+{
+    char what[96];
+    unsigned last = SIZES - 1;
+    last -= sizes[last] > most_waiters(one);
+    (void)snprintf(what, sizeof what, "%s, wake-ups a release, %u waiters", one->name, sizes[last]);
+    bench_want(what, bench_summarise(samples[last], rounds), true, 1.1);
+}
+
+static void want_same(const struct bench_peer *one, double (*samples)[ROUNDS],
+                      const unsigned *sizes, unsigned rounds)
+{
+    for (unsigned s = 1; s < SIZES; s++) {
+        char what[96];
+        if (sizes[s] > most_waiters(one)) {
+            continue;
+        }
+        (void)snprintf(what, sizeof what, "%s, hand-over with %u / with %u waiters", one->name,
+                       sizes[s], sizes[0]);
+        bench_want(what, bench_ratio(samples[s], samples[0], rounds), true, 1.1);
+    }
+}
+
+static void report_all(const unsigned *sizes, unsigned rounds)
+{
+    report("wakes", "wake-ups a hand-over", "wake-ups", sizes, wakes, rounds);
+    for (unsigned p = 0; p < peer_count; p++) {
+        if (ours(peers[p])) {
+            want_wakes(peers[p], wakes[p], sizes, rounds);
+        }
+    }
+    report("time", "a hand-over with others asleep in line", "ns", sizes, ns, rounds);
+    for (unsigned p = 0; p < peer_count; p++) {
+        if (ours(peers[p])) {
+            want_same(peers[p], ns[p], sizes, rounds);
+        }
+    }
+}
+
+void bench_parked(void)
+{
+    const unsigned sizes[SIZES] = {FIRST, bench_pick(1000, 1000, 150),
+                                   bench_pick(10000, 4000, 200)};
+    const unsigned most = sizes[SIZES - 1];
+    const unsigned rounds = bench_pick(9, 2, 1);
+    const size_t room = sizeof *shared + most * sizeof shared->took[0];
+    shared = bench_shared(room);
+    open_all(most);
+    struct crowd *crowd = crowd_new(PROCESSES, (most + PROCESSES - 1) / PROCESSES, attach_all);
+    if (crowd == NULL || attach_all() != 0) {
+        bench_absent("parked", "all", "this machine does not have so many threads for us");
+        return;
+    }
+    measure(crowd, sizes, rounds);
+    crowd_end(crowd);
+    report_all(sizes, rounds);
+    for (unsigned p = 0; p < peer_count; p++) {
+        peers[p]->detach();
+        peers[p]->close();
+    }
+    bench_unshare(shared, room);
+}

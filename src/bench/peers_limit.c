@@ -1,0 +1,119 @@
+/*
+ * The limits: what nobody can be faster than who does this at all.
+ *
+ * limit_cas is one compare-and-swap, and lets nobody in.
+ *
+ * limit_fifo is a FIFO semaphore that survives nothing: two counters, and a futex for each place in
+ * line, so that a release wakes exactly the one whose turn it is. It knows neither who waits nor
+ * who is in; nobody can give up; a guest that dies costs its seat or the line.
+ */
+#include "bench/bench.h"
+#include "bench/peers.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+static _Atomic uint64_t *swapped;
+
+static int limit_cas_open(unsigned seats, unsigned guests)
+{
+    (void)seats;
+    (void)guests;
+    swapped = bench_shared(sizeof *swapped);
+    return 0;
+}
+
+static inline void limit_cas_get(void)
+{
+    uint64_t seen = atomic_load_explicit(swapped, memory_order_relaxed);
+    (void)atomic_compare_exchange_strong(swapped, &seen, seen + 1);
+}
+
+static inline void limit_cas_pass(void)
+{
+}
+
+BENCH_RUN(limit_cas)
+
+static void limit_cas_close(void)
+{
+    bench_unshare(swapped, sizeof *swapped);
+}
+
+const struct bench_peer bench_limit_cas = {
+    "limit: one compare-and-swap",
+    PEER_SPINS | PEER_LIMIT | PEER_KEY,
+    limit_cas_open,
+    bench_no_attach,
+    limit_cas_get,
+    limit_cas_pass,
+    limit_cas_run,
+    bench_no_detach,
+    limit_cas_close,
+    NULL,
+};
+
+/* A place in line. Its word is the last ticket, plus one, that was called there. */
+struct place {
+    _Alignas(64) _Atomic uint32_t called;
+};
+
+static struct fifo {
+    _Alignas(64) _Atomic uint32_t issue; /* the next ticket to take */
+    _Alignas(64) _Atomic uint32_t valid; /* tickets below are valid */
+    uint32_t mask;                       /* places - 1 */
+    struct place places[];
+} * fifo;
+static size_t fifo_size;
+static _Thread_local uint32_t ticket;
+
+static int limit_fifo_open(unsigned seats, unsigned guests)
+{
+    uint32_t places = 1;
+    while (places < guests + 1) {
+        places *= 2;
+    }
+    fifo_size = sizeof *fifo + places * sizeof(struct place);
+    fifo = bench_shared(fifo_size);
+    fifo->mask = places - 1;
+    fifo->valid = seats;
+    return 0;
+}
+
+static inline void limit_fifo_get(void)
+{
+    ticket = atomic_fetch_add(&fifo->issue, 1);
+    _Atomic uint32_t *called = &fifo->places[ticket & fifo->mask].called;
+    uint32_t seen = atomic_load(called);
+    while ((int32_t)(atomic_load(&fifo->valid) - ticket) <= 0) {
+        bench_futex_wait(called, seen);
+        seen = atomic_load(called);
+    }
+}
+
+static inline void limit_fifo_pass(void)
+{
+    uint32_t next = atomic_fetch_add(&fifo->valid, 1);
+    if ((int32_t)(atomic_load(&fifo->issue) - next) > 0) {
+        _Atomic uint32_t *called = &fifo->places[next & fifo->mask].called;
+        atomic_store(called, next + 1);
+        bench_futex_wake(called, 1);
+    }
+}
+
+BENCH_RUN(limit_fifo)
+
+static void limit_fifo_close(void)
+{
+    bench_unshare(fifo, fifo_size);
+}
+
+static uint32_t limit_fifo_ticket(void)
+{
+    return ticket;
+}
+
+const struct bench_peer bench_limit_fifo = {
+    "limit_fifo",    PEER_IN_ORDER | PEER_KEY, limit_fifo_open, bench_no_attach,  limit_fifo_get,
+    limit_fifo_pass, limit_fifo_run,           bench_no_detach, limit_fifo_close, limit_fifo_ticket,
+};

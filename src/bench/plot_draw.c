@@ -1,0 +1,161 @@
+/* One panel: bars, or lines with their quartiles. See plot.h. */
+#include "bench/plot.h"
+
+#include "bench/results.h"
+#include "svg/svg.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static void line(FILE *file, double x1, double y1, double x2, double y2, const char *colour,
+                 double width)
+{
+    (void)fprintf(file,
+                  "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+                  "stroke-width=\"%.2g\"/>\n",
+                  x1, y1, x2, y2, colour, width);
+}
+
+static bool is_ours(const char *peer)
+{
+    return strstr(peer, "usher") != NULL;
+}
+
+/* Bars from the left, on a scale of powers: so that 5 and 5,000 ns can both be seen. */
+void bench_draw_bars(FILE *file, const struct bench_panel *panel)
+{
+    const char *peers[BENCH_MAX_NAMES];
+    unsigned count = bench_names(panel->table, "peer", peers);
+    struct bench_scale scale = {0, 0, true};
+    double marks[16];
+    char text[160];
+    for (unsigned p = 0; p < count; p++) {
+        bench_scale_add(&scale, bench_number(bench_find(panel->table, "", peers[p]), "median"));
+    }
+    scale.low /= 2; /* the shortest is a bar, too */
+    bench_scale_round(&scale);
+    (void)snprintf(text, sizeof text, "%s, %s", panel->title, bench_text(panel->table, "unit"));
+    svg_text(file, 20, panel->y - 12, "start", "h", text);
+    unsigned mark_count = bench_scale_marks(&scale, marks);
+    for (unsigned m = 0; m < mark_count; m++) {
+        double x = panel->x + panel->width * bench_scale_at(&scale, marks[m]);
+        line(file, x, panel->y, x, panel->y + panel->height, SVG_LINE, 1);
+        bench_figure(text, sizeof text, marks[m]);
+        svg_text(file, x, panel->y + panel->height + 14, "middle", "s", text);
+    }
+    for (unsigned p = 0; p < count; p++) {
+        const json_t *row = bench_find(panel->table, "", peers[p]);
+        double y = panel->y + panel->height * p / count;
+        double high = panel->height / count;
+        double end = panel->width * bench_scale_at(&scale, bench_number(row, "median"));
+        double q1 = panel->width * bench_scale_at(&scale, bench_number(row, "q1"));
+        double q3 = panel->width * fmin(bench_scale_at(&scale, bench_number(row, "q3")), 1.03);
+        svg_text(file, panel->x - 8, y + high / 2 + 5, "end", is_ours(peers[p]) ? "o" : "",
+                 peers[p]);
+        (void)fprintf(file,
+                      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+                      panel->x, y + 3, fmax(end, 1), high - 6, bench_colour(peers[p]));
+        line(file, panel->x + q1, y + high / 2, panel->x + q3, y + high / 2, SVG_INK, 1.5);
+        bench_figure(text, sizeof text, bench_number(row, "median"));
+        svg_text(file, panel->x + fmax(end, q3) + 6, y + high / 2 + 5, "start", "s", text);
+    }
+}
+
+static void draw_axes(FILE *file, const struct bench_panel *panel, const struct bench_scale *across,
+                      const struct bench_scale *up)
+{
+    double marks[16];
+    char text[160];
+    unsigned count = bench_scale_marks(up, marks);
+    (void)snprintf(text, sizeof text, "%s, %s", panel->title, bench_text(panel->table, "unit"));
+    svg_text(file, panel->x - 50, panel->y - 12, "start", "h", text);
+    for (unsigned m = 0; m < count; m++) {
+        double y = panel->y + panel->height * (1 - bench_scale_at(up, marks[m]));
+        line(file, panel->x, y, panel->x + panel->width, y, SVG_LINE, 1);
+        bench_figure(text, sizeof text, marks[m]);
+        svg_text(file, panel->x - 6, y + 4, "end", "s", text);
+    }
+    const char *cases[BENCH_MAX_NAMES];
+    unsigned case_count = bench_names(panel->table, "case", cases);
+    for (unsigned c = 0; c < case_count; c++) {
+        size_t r;
+        const json_t *row;
+        json_array_foreach(json_object_get(panel->table, "rows"), r, row)
+        {
+            if (strcmp(bench_text(row, "case"), cases[c]) == 0 &&
+                bench_in_group(row, panel->group)) {
+                double value = bench_number(row, "x");
+                double x = panel->x + panel->width * bench_scale_at(across, value);
+                (void)snprintf(text, sizeof text, "%.0f", value);
+                line(file, x, panel->y + panel->height, x, panel->y + panel->height + 4, SVG_SOFT,
+                     1);
+                svg_text(file, x, panel->y + panel->height + 17, "middle", "s", text);
+                break;
+            }
+        }
+    }
+    /* what the numbers below are: the last case, without its number */
+    const char *what = cases[case_count - 1];
+    what = strrchr(what, ',') != NULL ? strrchr(what, ',') + 1 : what;
+    (void)snprintf(text, sizeof text, "%.1s", strchr(what, '=') != NULL ? what : "");
+    svg_text(file, panel->x + panel->width, panel->y + panel->height + 32, "end", "s",
+             text[0] != '\0' ? text
+                             : what + strcspn(what, "0123456789") +
+                                   strspn(what + strcspn(what, "0123456789"), "0123456789 "));
+}
+
+static void draw_series(FILE *file, const struct bench_panel *panel, const char *peer,
+                        const struct bench_scale *across, const struct bench_scale *up)
+{
+    size_t r;
+    const json_t *row;
+    double before[2] = {0, 0};
+    bool first = true;
+    double width = is_ours(peer) ? 2.8 : 1.6;
+    json_array_foreach(json_object_get(panel->table, "rows"), r, row)
+    {
+        if (strcmp(bench_text(row, "peer"), peer) != 0 || !bench_in_group(row, panel->group)) {
+            continue;
+        }
+        double x = panel->x + panel->width * bench_scale_at(across, bench_number(row, "x"));
+        double y = panel->y + panel->height * (1 - bench_scale_at(up, bench_number(row, "median")));
+        double q1 = panel->y + panel->height * (1 - bench_scale_at(up, bench_number(row, "q1")));
+        double q3 = panel->y +
+                    panel->height * (1 - fmin(bench_scale_at(up, bench_number(row, "q3")), 1.03));
+        if (!first) {
+            line(file, before[0], before[1], x, y, bench_colour(peer), width);
+        }
+        line(file, x, q1, x, q3, bench_colour(peer), 1);
+        (void)fprintf(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y,
+                      width + 0.6, bench_colour(peer));
+        before[0] = x;
+        before[1] = y;
+        first = false;
+    }
+}
+
+void bench_draw_lines(FILE *file, const struct bench_panel *panel, const struct bench_scale *scale)
+{
+    const char *peers[BENCH_MAX_NAMES];
+    unsigned count = bench_names(panel->table, "peer", peers);
+    bool percent = strcmp(bench_text(panel->table, "name"), "quantiles") == 0;
+    struct bench_scale across = {0, 0, !percent};
+    size_t r;
+    const json_t *row;
+    json_array_foreach(json_object_get(panel->table, "rows"), r, row)
+    {
+        bench_scale_add(&across, bench_number(row, "x"));
+    }
+    if (across.high <= across.low) {
+        across.high = across.low * 2 + 1; /* one point */
+    }
+    draw_axes(file, panel, &across, scale);
+    for (unsigned pass = 0; pass < 2; pass++) { /* ours above all others */
+        for (unsigned p = 0; p < count; p++) {
+            if (is_ours(peers[p]) == (pass == 1)) {
+                draw_series(file, panel, peers[p], &across, scale);
+            }
+        }
+    }
+}

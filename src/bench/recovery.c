@@ -1,0 +1,150 @@
+/*
+ * A holder is killed with SIGKILL while another waits: how long until that one is in? Those who
+ * survive it, in turn; of the others it is tried once whether anybody gets in at all.
+ */
+#include "bench/bench.h"
+#include "bench/peers.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 1000 };
+
+static struct shared {
+    _Atomic uint32_t held, waits, entered;
+    double entered_ns;
+} * shared;
+
+static pid_t start_holder(const struct bench_peer *peer)
+{
+    pid_t holder = bench_fork();
+    if (holder == 0) {
+        if (peer->attach() == 0) {
+            peer->get();
+        }
+        atomic_store(&shared->held, 1);
+        for (;;) {
+            (void)pause();
+        }
+    }
+    while (atomic_load(&shared->held) == 0) {
+        bench_nap_us(200);
+    }
+    return holder;
+}
+
+static pid_t start_waiter(const struct bench_peer *peer)
+{
+    pid_t waiter = bench_fork();
+    if (waiter == 0) {
+        int error = peer->attach();
+        atomic_store(&shared->waits, 1);
+        if (error == 0) {
+            peer->get();
+            shared->entered_ns = bench_now_ns();
+            atomic_store(&shared->entered, 1);
+            peer->pass();
+        }
+        _exit(0);
+    }
+    while (atomic_load(&shared->waits) == 0) {
+        bench_nap_us(200);
+    }
+    return waiter;
+}
+
+/* One death: ms until the next is in, or -1: it never was. */
+static double one_death(const struct bench_peer *peer)
+{
+    shared->held = shared->waits = shared->entered = 0;
+    pid_t holder = start_holder(peer);
+    pid_t waiter = start_waiter(peer);
+    /* Some way into the wait, at no moment in particular of whatever it does meanwhile. */
+    bench_nap_us(10000 + (unsigned)rand() % 100000);
+    double begin = bench_now_ns();
+    (void)kill(holder, SIGKILL);
+    (void)waitpid(holder, NULL, 0);
+    for (unsigned ms = 0; ms < PATIENCE_MS && atomic_load(&shared->entered) == 0; ms++) {
+        bench_nap_us(1000);
+    }
+    double took = atomic_load(&shared->entered) != 0 ? (shared->entered_ns - begin) / 1e6 : -1;
+    if (took < 0) {
+        (void)kill(waiter, SIGKILL);
+    }
+    (void)waitpid(waiter, NULL, 0);
+    return took;
+}
+
+static void try_the_others(void)
+{
+    const struct bench_peer *peers[BENCH_MAX_PEERS];
+    unsigned count = bench_choose(peers, 0, PEER_SURVIVES | PEER_SPINS | PEER_THREADS);
+    for (unsigned p = 0; p < count; p++) {
+        char why[64];
+        if (peers[p]->open(1, 4) != 0) {
+            continue;
+        }
+        double took = one_death(peers[p]);
+        (void)snprintf(why, sizeof why, took < 0 ? "nobody gets in any more" : "in after %.1f ms",
+                       took);
+        bench_absent("recovery", peers[p]->name, why);
+        peers[p]->close();
+    }
+}
+
+static void report(const struct bench_peer *const *peers, unsigned count,
+                   double (*took)[BENCH_MAX_ROUNDS], unsigned deaths)
+{
+    static const double quantiles[] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
+    bench_table("recovery", "quantiles", "holder killed, until the next is in", "ms", "less");
+    for (unsigned q = 0; q < sizeof quantiles / sizeof quantiles[0]; q++) {
+        char where[32];
+        (void)snprintf(where, sizeof where, "%.0f %% within", 100 * quantiles[q]);
+        for (unsigned p = 0; p < count; p++) {
+            double value = bench_quantile(took[p], deaths, quantiles[q]);
+            bench_row(where, 100 * quantiles[q], peers[p]->name, &value, 1);
+        }
+    }
+    bench_show();
+    unsigned pool = bench_index(peers, count, "usher pool");
+    double half = bench_quantile(took[pool], deaths, 0.5);
+    double nearly_all = bench_quantile(took[pool], deaths, 0.99);
+    double missed = 0;
+    for (unsigned d = 0; d < deaths; d++) {
+        missed += took[pool][d] < 0;
+    }
+    bench_want("usher pool, ms until the next is in, median", bench_summarise(&half, 1), true, 5);
+    bench_want("usher pool, ms until the next is in, 99 %", bench_summarise(&nearly_all, 1), true,
+               100);
+    bench_want("usher pool, deaths after which nobody got in", bench_summarise(&missed, 1), true,
+               0);
+}
+
+void bench_recovery(void)
+{
+    static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
+    const struct bench_peer *peers[BENCH_MAX_PEERS];
+    unsigned deaths = bench_pick(120, 15, 2);
+    unsigned count = bench_choose(peers, PEER_SURVIVES, PEER_SPINS | PEER_THREADS);
+    shared = bench_shared(sizeof *shared);
+    for (unsigned p = 0; p < count; p++) {
+        (void)peers[p]->open(1, 16);
+    }
+    for (unsigned d = 0; d < deaths; d++) {
+        for (unsigned i = 0; i < count; i++) {
+            unsigned p = (i + d) % count;
+            took[p][d] = one_death(peers[p]);
+        }
+    }
+    report(peers, count, took, deaths);
+    for (unsigned p = 0; p < count; p++) {
+        peers[p]->close();
+    }
+    try_the_others();
+    bench_unshare(shared, sizeof *shared);
+}
