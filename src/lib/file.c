@@ -356,9 +356,9 @@ static int remove_named(const char *name, bool force)
     }
     error = usher__name_resolve(name, false, path, &directory, &last);
     if (error == 0) {
-        error = os_lock(pool->fd, LIB_LOCK_REMOVE) != 0
-                    ? -EBUSY /* somebody else is removing it */
-                    : remove_locked(pool, directory, last, force);
+        error = os_lock(pool->fd, LIB_LOCK_REMOVE);
+        error = error == -EAGAIN ? -EBUSY : error; /* somebody else is removing it */
+        error = error == 0 ? remove_locked(pool, directory, last, force) : error;
         (void)close(directory);
     }
     usher_close(pool);

@@ -20,8 +20,11 @@ static struct usher_pool *open_pools;
 uint64_t *usher__generation;
 static uint64_t last_generation, last_id;
 static pthread_key_t thread_end;
-static int prepared = -EAGAIN;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* What is done once for the process may fail, for want of memory, and succeed the next time: each
+   attempt has a `once` of its own, all zero, which is PTHREAD_ONCE_INIT. */
+static _Atomic int prepared = -EAGAIN;
+static pthread_once_t attempts[256];
+static _Atomic uint32_t attempt;
 
 void usher__guest_left(struct usher_pool *pool, struct guest *guest)
 {
@@ -87,22 +90,32 @@ static void in_child(void)
 
 static void prepare(void)
 {
-    usher__generation = os_forget_on_fork();
+    static bool keyed;
+    int error = 0;
     if (usher__generation == NULL) {
-        prepared = -ENOMEM;
-        return;
+        usher__generation = os_forget_on_fork();
+        error = usher__generation == NULL ? -ENOMEM : 0;
     }
-    prepared = -pthread_key_create(&thread_end, give_back);
-    if (prepared == 0) {
-        prepared = -pthread_atfork(before_fork, after_fork, in_child);
+    if (error == 0 && !keyed) {
+        error = -pthread_key_create(&thread_end, give_back);
+        keyed = error == 0;
     }
+    if (error == 0) {
+        error = -pthread_atfork(before_fork, after_fork, in_child);
+    }
+    atomic_store(&prepared, error);
 }
 
 int usher__guest_attach(struct usher_pool *pool)
 {
-    (void)pthread_once(&once, prepare);
-    if (prepared != 0) {
-        return prepared;
+    uint32_t now = atomic_load(&attempt);
+    (void)pthread_once(&attempts[now], prepare);
+    int error = atomic_load(&prepared);
+    if (error != 0 && now + 1 < sizeof attempts / sizeof attempts[0]) {
+        (void)atomic_compare_exchange_strong(&attempt, &now, now + 1);
+    }
+    if (error != 0) {
+        return error;
     }
     pthread_mutexattr_t recursive;
     (void)pthread_mutexattr_init(&recursive);

@@ -1,0 +1,261 @@
+/*
+ * Every call that libusher makes and that can fail, fails: the first, the second, .. until a run
+ * does without it. Each time there is an error that says so or the run succeeds in spite of it,
+ * nothing is left (descriptors, memory, files, seats, locks), nobody alive is taken for dead, and the
+ * same once more succeeds.
+ */
+#include "faults.h"
+#include "mortals.h"
+
+#include <string.h>
+
+static pid_t heir;
+
+static int open_and_use(const char *name, const struct usher_options *options, unsigned seats)
+{
+    struct usher_pool *pool;
+    struct usher_seat seat[8];
+    unsigned had = 0;
+    int error = usher_open(&pool, name, options);
+    if (error != 0) {
+        EXPECT(pool == NULL);
+        return error;
+    }
+    while (error == 0 && had < seats) {
+        error = usher_acquire(pool, &seat[had]);
+        had += error == 0;
+    }
+    for (unsigned s = 0; s < had; s++) {
+        EXPECT_EQ(usher_release(pool, &seat[s]), 0);
+    }
+    usher_close(pool);
+    return error;
+}
+
+static int make_and_use(void)
+{
+    return open_and_use("made", &(struct usher_options){.seats = 2}, 2);
+}
+
+static int make_it_new(void)
+{
+    return open_and_use("made", &(struct usher_options){.flags = USHER_EXCLUSIVE}, 1);
+}
+
+static int use_what_is_there(void)
+{
+    return open_and_use("there", &(struct usher_options){.flags = USHER_EXISTING}, 6);
+}
+
+static int use_threads(void)
+{
+    return open_and_use(NULL, &(struct usher_options){.seats = 6}, 6);
+}
+
+static int wait_for(uint32_t ms, int expected)
+{
+    struct usher_pool *pool;
+    struct usher_seat seat;
+    int error = usher_open(&pool, "held", NULL);
+    if (error != 0) {
+        return error;
+    }
+    struct timespec deadline = scene_in_ms(ms);
+    error = usher_acquire_until(pool, &seat, &deadline);
+    EXPECT(error != 0 || usher_release(pool, &seat) == 0);
+    usher_close(pool);
+    EXPECT(expected == 0 || error != 0); /* the holder lives */
+    return error == expected ? 0 : error;
+}
+
+static int wait_for_the_living(void)
+{
+    return wait_for(100, -ETIMEDOUT);
+}
+
+static int wait_for_the_dead(void)
+{
+    return wait_for(20000, 0);
+}
+
+static int assign(void)
+{
+    struct usher_pool *pool;
+    struct usher_seat seat;
+    int error = usher_open(&pool, "there", NULL);
+    if (error != 0) {
+        return error;
+    }
+    error = usher_acquire(pool, &seat);
+    if (error == 0) {
+        error = usher_assign(pool, &seat, heir);
+        EXPECT_EQ(usher_release(pool, &seat), error == 0 ? -EPERM : 0);
+        EXPECT_EQ(usher_release_for(pool, heir), error == 0 ? 1 : 0);
+    }
+    usher_close(pool);
+    return error;
+}
+
+static int look_and_resize(void)
+{
+    struct usher_pool *pool;
+    struct usher_info info;
+    int error = usher_open(&pool, "there", NULL);
+    if (error != 0) {
+        return error;
+    }
+    EXPECT_EQ(usher_inspect(pool, &info, NULL, 0), 0);
+    EXPECT_EQ(usher_verify(pool, NULL, NULL), 0);
+    error = usher_resize(pool, 7);
+    EXPECT_EQ(usher_inspect(pool, &info, NULL, 0), 0);
+    EXPECT_EQ(info.seats, error == 0 ? 7 : 6);
+    EXPECT(error != 0 || usher_resize(pool, 6) == 0);
+    EXPECT_EQ(usher_reap(pool), 0);
+    usher_close(pool);
+    return error;
+}
+
+static int remove_it(void)
+{
+    int error = usher_remove("there");
+    return error == -ENOENT ? 0 : error; /* gone, the second time */
+}
+
+static int discard_it(void)
+{
+    int error = usher_discard("there");
+    return error == -ENOENT ? 0 : error;
+}
+
+struct scenario {
+    const char *name;
+    int (*run)(void);
+    unsigned nth; /* call that fails */
+};
+
+/* A pool that is made or gone is no file that is left. */
+static int strange_files(void)
+{
+    int known = access(scene_path("made"), F_OK) == 0;
+    known += access(scene_path("there"), F_OK) == 0;
+    known += access(scene_path("held"), F_OK) == 0;
+    return scene_files(scene_directory()) - known;
+}
+
+/* In a process that has not used the library yet. Exits 0, or 1 when there was no nth call. */
+static void fail_once(void *context)
+{
+    struct scenario *scenario = context;
+    const char *what;
+    int error;
+    int descriptors = scene_descriptors();
+    fault_begin(scenario->nth);
+    int got = scenario->run();
+    bool failed = fault_end(&what, &error);
+    if (!failed) {
+        EXPECT_EQ(got, 0);
+        _exit(99);
+    }
+    /* the reason, or what the header says instead: no identity, no locks */
+    bool right = got == 0 || got == -error || (strcmp(what, "fcntl") == 0 && got == -ENOLCK) ||
+                 (scenario->run == assign && got == -ENOSYS);
+    if (!right) {
+        (void)fprintf(stderr, "%s, call %u: %s failed with %d, and it is %d: %s\n", scenario->name,
+                      scenario->nth, what, error, got, usher_strerror(got));
+        exit(1);
+    }
+    EXPECT(strcmp(usher_strerror(got), "unknown error") != 0);
+    EXPECT_EQ(scene_descriptors(), descriptors);
+    EXPECT(fault_memory() <= 1); /* what a thread keeps until it ends */
+    EXPECT_EQ(strange_files(), 0);
+    if (scenario->run == make_it_new && got == 0) {
+        EXPECT_EQ(usher_remove("made"), 0);
+    }
+    got = scenario->run();
+    if (scenario->run == make_it_new && got == -EEXIST) { /* made, and then not used */
+        EXPECT_EQ(usher_remove("made"), 0);
+        got = scenario->run();
+    }
+    if (got != 0) {
+        (void)fprintf(stderr, "%s, call %u: %s failed, and the next time it is %d: %s\n",
+                      scenario->name, scenario->nth, what, got, usher_strerror(got));
+        exit(1);
+    }
+    EXPECT_EQ(scene_descriptors(), descriptors);
+    EXPECT(fault_memory() <= 1);
+}
+
+/* The library is used in children only, so that each begins with one that nobody has used. */
+static void make_pools(void *unused)
+{
+    (void)unused;
+    usher_close(scene_open("there", 6));
+    usher_close(scene_open("held", 1));
+}
+
+static void expect_all_whole(void *unused)
+{
+    (void)unused;
+    scene_expect_whole("there", 6);
+    scene_expect_whole("held", 1);
+}
+
+static void try_each(const char *name, int (*run)(void), bool dead)
+{
+    struct scenario scenario = {name, run, 0};
+    int status = 0;
+    while (status == 0) {
+        scenario.nth++;
+        (void)unlink(scene_path("made"));
+        scene_in_child(make_pools, NULL);
+        scene_clear();
+        pid_t holder = scene_holder(0, "held");
+        heir = getppid();
+        if (dead) {
+            scene_kill(holder);
+        }
+        status = scene_end(scene_start(fail_once, &scenario));
+        if (!dead) {
+            scene_leave(0, holder);
+        }
+        scene_in_child(make_pools, NULL); /* one that was removed, and one that was not */
+        scene_in_child(expect_all_whole, NULL);
+    }
+    EXPECT_EQ(WEXITSTATUS(status), 99);
+    EXPECT(scenario.nth > 5);
+    (void)printf("  %s: %u calls failed\n", name, scenario.nth - 1);
+}
+
+#define TRY(run, dead) try_each(#run, run, dead)
+
+static void whatever_fails_nothing_is_lost_and_the_next_call_works(void)
+{
+    TRY(make_and_use, false);
+    TRY(make_it_new, false);
+    TRY(use_what_is_there, false);
+    TRY(use_threads, false);
+    TRY(wait_for_the_living, false);
+    TRY(wait_for_the_dead, true);
+    TRY(assign, false);
+    TRY(look_and_resize, false);
+    TRY(remove_it, false);
+    TRY(discard_it, false);
+}
+
+static void only_the_monotonic_clock_is_asked(void)
+{
+    fault_begin(0);
+    EXPECT_EQ(make_and_use(), 0);
+    EXPECT_EQ(usher_remove("made"), 0);
+    EXPECT_EQ(fault_clocks(), 0);
+}
+
+int main(void)
+{
+    scene_begin();
+    RUN(whatever_fails_nothing_is_lost_and_the_next_call_works);
+    RUN(only_the_monotonic_clock_is_asked);
+    (void)usher_remove("there");
+    (void)usher_remove("held");
+    return 0;
+}
