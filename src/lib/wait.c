@@ -22,7 +22,8 @@ enum {
     LOOK_FIRST_NS = 85 * 1000 * 1000,
     LOOK_SECOND_NS = 300 * 1000 * 1000,
     LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
-    NEAR = 64                          /* so far we look for one of another process */
+    NEAR = 64,                         /* so far we look for one of another process */
+    SAMPLE = 128                       /* places, to find out how many wait */
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -34,7 +35,7 @@ static uint32_t scatter(uint32_t row, int64_t now)
 }
 
 /* The two who look, of those whose `watch` has all of `marks`: how many there are, at most 2. */
-static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t who[2], uint32_t *waiters)
+static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t who[2])
 {
     struct line_walk walk;
     uint64_t first = 0;
@@ -43,7 +44,6 @@ static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t who[2]
     uint32_t ticket;
     unsigned found = 0;
     usher__line_begin(pool, &walk);
-    *waiters = walk.last - walk.at + 1;
     for (unsigned seen = 0; seen < NEAR && usher__line_next(pool, &walk, &row, &word, &ticket);) {
         if ((atomic_load(&pool->rows[row].watch) & marks) != marks) {
             continue;
@@ -66,9 +66,8 @@ static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t who[2]
 void usher__wait_arm(struct usher_pool *pool, unsigned count)
 {
     uint32_t who[2];
-    uint32_t waiters;
     /* one that does not wait yet is about to, or it is dead */
-    unsigned found = lookers(pool, FORMAT_WAITS, who, &waiters);
+    unsigned found = lookers(pool, FORMAT_WAITS, who);
     for (unsigned w = 0; w < count && w < found; w++) {
         if (!(atomic_load(&pool->rows[who[w]].watch) & FORMAT_LOOKS)) {
             (void)os_wake(&pool->rows[who[w]].word, pool->shared);
@@ -119,12 +118,11 @@ void usher__wait_look(struct usher_pool *pool)
     usher__pool_settle(pool);
 }
 
-/* 1: the first who looks, 2: the second, 3: one of the others. *waiters: how many there are, about.
-   */
-static unsigned position(struct usher_pool *pool, uint32_t own, uint32_t *waiters)
+/* 1: the first who looks, 2: the second, 3: one of the others. */
+static unsigned position(struct usher_pool *pool, uint32_t own)
 {
     uint32_t who[2];
-    unsigned found = lookers(pool, 0, who, waiters);
+    unsigned found = lookers(pool, 0, who);
     if (found > 0 && who[0] == own) {
         return 1;
     }
@@ -134,7 +132,25 @@ static unsigned position(struct usher_pool *pool, uint32_t own, uint32_t *waiter
     return 1; /* not found any more: it is being granted, or nothing is certain. Look. */
 }
 
-static int64_t until(unsigned place, uint32_t waiters, uint32_t row, int64_t now)
+/* About how many wait: many of the places may be left by those who gave up. */
+static uint32_t waiters(struct usher_pool *pool)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    uint32_t count = 0;
+    usher__line_begin(pool, &walk);
+    uint32_t first = walk.at;
+    uint32_t places = (walk.last - first + 1) & CORE_TICKET_MASK;
+    while (walk.at - first < SAMPLE && usher__line_next(pool, &walk, &row, &word, &ticket)) {
+        count++;
+    }
+    uint32_t walked = walk.at - first;
+    return walked < places ? (uint32_t)((uint64_t)count * places / walked) + 1 : count;
+}
+
+static int64_t until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now)
 {
     if (place <= 2) {
         return now + (place == 1 ? LOOK_FIRST_NS : LOOK_SECOND_NS);
@@ -145,7 +161,7 @@ static int64_t until(unsigned place, uint32_t waiters, uint32_t row, int64_t now
     uint32_t random = scatter(row, now) | 1;
     unsigned zeros = (unsigned)__builtin_clz(random);
     int64_t log2_1024 = (int64_t)(zeros + 1) * 1024 - ((random << zeros) >> 21) % 1024;
-    int64_t each = (int64_t)LOOK_EACH_NS * (waiters & CORE_TICKET_MASK);
+    int64_t each = (int64_t)LOOK_EACH_NS * waiters(pool);
     return now + each / 1024 * (log2_1024 * 710 / 1024);
 }
 
@@ -172,7 +188,6 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     bool interrupted = false;
     int error = 0;
     for (;;) {
-        uint32_t waiters;
         uint64_t word = atomic_load(&row->word);
         if (core_row_state(word) == CORE_GRANTED) {
             break;
@@ -199,8 +214,8 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         if (look == 0) {
             look = now + LOOK_SOON_NS; /* everybody once: those before it may all be dead */
         } else {
-            place = position(pool, guest->row, &waiters);
-            int64_t next = until(place, waiters, guest->row, now);
+            place = position(pool, guest->row);
+            int64_t next = until(pool, place, guest->row, now);
             if (look <= now) {
                 usher__watch_look(pool, &watch, now);
                 look = next;
@@ -209,6 +224,9 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         }
         uint32_t mark = atomic_load(&row->watch) & FORMAT_REAPED;
         atomic_store(&row->watch, mark | FORMAT_WAITS | (place <= 2 ? FORMAT_LOOKS : 0));
+        if (place == 3 && position(pool, guest->row) != 3) {
+            continue; /* who left the front just now may not have seen that we need be told */
+        }
         if (core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
             int64_t wake = look < deadline_ns ? look : deadline_ns;
             interrupted =
