@@ -52,6 +52,10 @@ loop: build ## run every algorithm for real, over and over, until one fails
 fuzz: setup-check ## feed every input anything, for MINUTES each (10), with libFuzzer
 	@tests/fuzz/run $(or $(MINUTES),10)
 
+.PHONY: cluster
+cluster: setup-test build ## pools on three ZooKeeper servers that are killed and stopped
+	@$(BUILD)/zk_cluster_test
+
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
 

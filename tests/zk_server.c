@@ -1,4 +1,4 @@
-/* A real ZooKeeper server for tests: see zk_server.h. */
+/* Real ZooKeeper servers for tests: see zk_server.h. */
 #include "zk_server.h"
 
 #include "scene.h"
@@ -48,9 +48,10 @@ static int open_socket(int port, bool connected)
    be connected to itself. */
 static int free_port(void)
 {
+    static unsigned tries; /* goes on, so that no two are the same */
     int fd = -1;
     int port = 0;
-    for (unsigned tries = 0; fd < 0; tries++) {
+    for (; fd < 0; tries++) {
         EXPECT(tries < 1000);
         port = 10000 + (int)((unsigned)getpid() * 7 + tries * 13) % 20000;
         fd = open_socket(port, false);
@@ -76,24 +77,26 @@ static size_t ask(int port, const char *word, char *text, size_t room)
     return got;
 }
 
-static void configure(const struct zk_server *server)
+/* A server's configuration; what is common to an ensemble, or "". */
+static void configure(struct zk_server *server, const char *below, const char *ensemble)
 {
     char path[160];
+    (void)snprintf(server->directory, sizeof server->directory, "%s/zk-XXXXXX", below);
+    EXPECT(mkdtemp(server->directory) != NULL);
     (void)snprintf(path, sizeof path, "%s/zoo.cfg", server->directory);
     FILE *file = fopen(path, "w");
     EXPECT(file != NULL);
     (void)fprintf(file,
                   "tickTime=100\ndataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\n"
-                  "maxSessionTimeout=60000\nadmin.enableServer=false\n4lw.commands.whitelist=*"
-                  "\nmaxClientCnxns=0\n",
-                  server->directory, server->port);
+                  "maxSessionTimeout=60000\nadmin.enableServer=false\n4lw.commands.whitelist=*\n"
+                  "maxClientCnxns=0\n%s",
+                  server->directory, server->port, ensemble);
     EXPECT_EQ(fclose(file), 0);
 }
 
-void zk_server_restart(struct zk_server *server)
+static void launch(struct zk_server *server)
 {
     char path[160];
-    char text[256];
     pid_t parent = getpid();
     (void)snprintf(path, sizeof path, "%s/zoo.cfg", server->directory);
     server->pid = fork();
@@ -110,17 +113,67 @@ void zk_server_restart(struct zk_server *server)
         }
         _exit(127);
     }
-    UNTIL(ask(server->port, "ruok", text, sizeof text) > 0);
-    UNTIL(ask(server->port, "srvr", text, sizeof text) > 0 && strstr(text, "Mode: ") != NULL);
+}
+
+/* What it says it is: "standalone", "leader", "follower"; "" while it is none of that. */
+static const char *mode_of(const struct zk_server *server)
+{
+    static char text[4096];
+    if (server->pid == 0 || ask(server->port, "srvr", text, sizeof text) == 0) {
+        return "";
+    }
+    char *mode = strstr(text, "Mode: ");
+    if (mode == NULL) {
+        return "";
+    }
+    mode += strlen("Mode: ");
+    mode[strcspn(mode, "\n")] = '\0';
+    return mode;
+}
+
+void zk_server_restart(struct zk_server *server)
+{
+    launch(server);
+    UNTIL(mode_of(server)[0] != '\0');
 }
 
 void zk_server_start(struct zk_server *server, const char *below)
 {
-    (void)snprintf(server->directory, sizeof server->directory, "%s/zk-XXXXXX", below);
-    EXPECT(mkdtemp(server->directory) != NULL);
     server->port = free_port();
-    configure(server);
+    configure(server, below, "");
     zk_server_restart(server);
+}
+
+int zk_server_leader(const struct zk_server *servers, int count)
+{
+    for (int s = 0; s < count; s++) {
+        if (strcmp(mode_of(&servers[s]), "leader") == 0) {
+            return s;
+        }
+    }
+    return -1;
+}
+
+void zk_server_ensemble(struct zk_server *servers, int count, const char *below)
+{
+    char common[512] = "initLimit=50\nsyncLimit=10\n";
+    for (int s = 0; s < count; s++) {
+        size_t used = strlen(common);
+        servers[s].port = free_port();
+        (void)snprintf(common + used, sizeof common - used, "server.%d=127.0.0.1:%d:%d\n", s + 1,
+                       free_port(), free_port());
+    }
+    for (int s = 0; s < count; s++) {
+        char path[160];
+        configure(&servers[s], below, common);
+        (void)snprintf(path, sizeof path, "%s/myid", servers[s].directory);
+        FILE *file = fopen(path, "w");
+        EXPECT(file != NULL);
+        (void)fprintf(file, "%d\n", s + 1);
+        EXPECT_EQ(fclose(file), 0);
+        launch(&servers[s]);
+    }
+    UNTIL(zk_server_leader(servers, count) >= 0);
 }
 
 void zk_server_kill(struct zk_server *server)

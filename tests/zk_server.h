@@ -1,6 +1,6 @@
 /*
- * A real ZooKeeper server for tests: one node on loopback, with a directory of its own, that ends
- * with whoever started it.
+ * Real ZooKeeper servers for tests: on loopback, each with a directory of its own, that end with
+ * whoever started them.
  */
 #ifndef USHER_ZK_SERVER_H
 #define USHER_ZK_SERVER_H
@@ -18,6 +18,10 @@ struct zk_server {
 bool zk_server_possible(void);
 /* Start one in a new directory below that one, and wait until it answers. */
 void zk_server_start(struct zk_server *server, const char *below);
+/* Start several that are one ensemble, and wait until one of them leads. */
+void zk_server_ensemble(struct zk_server *servers, int count, const char *below);
+/* Which of them leads, or -1. */
+int zk_server_leader(const struct zk_server *servers, int count);
 /* Start it again, with what it had stored, at the same port. */
 void zk_server_restart(struct zk_server *server);
 /* Kill it, and wait until it is gone. */

@@ -4,33 +4,15 @@
  */
 #include "scene.h"
 #include "zk_server.h"
+#include "zk_workers.h"
 
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 2000, WORKERS = 8, ROUNDS = 12, MOST_FENCES = WORKERS * ROUNDS };
+enum { SESSION_MS = 2000 };
 
 static struct zk_server server;
-static long session_ms;
-
-/* What the workers have seen, in memory they share. */
-static struct {
-    atomic_int sitting[8];
-    atomic_ullong seat_fence[8];
-    atomic_ullong fences[MOST_FENCES];
-    atomic_int count;
-} * seen;
-
-/* For the pools that are opened from now on. */
-static void set_session(long ms)
-{
-    char text[32];
-    session_ms = ms;
-    (void)snprintf(text, sizeof text, "%ldms", ms);
-    EXPECT_EQ(setenv("USHER_ZK_TIMEOUT", text, 1), 0);
-}
 
 /* The name of a pool on the server. */
 static const char *named(const char *pool)
@@ -42,91 +24,23 @@ static const char *named(const char *pool)
     return name;
 }
 
-static uint64_t fence_of(struct usher_pool *pool, const struct usher_seat *seat)
-{
-    struct usher_lease lease;
-    EXPECT_EQ(usher_check(pool, seat, &lease), 0);
-    EXPECT(lease.left_ns > 0 && lease.left_ns < session_ms * 1000000LL);
-    return lease.fence;
-}
-
-static void work(void *name)
-{
-    struct usher_pool *pool = scene_open(name, 3);
-    for (int round = 0; round < ROUNDS; round++) {
-        struct usher_seat seat = scene_acquire(pool);
-        EXPECT(seat.number < 3);
-        EXPECT_EQ(atomic_fetch_add(&seen->sitting[seat.number], 1), 0);
-        EXPECT(atomic_fetch_add(&board->inside, 1) < 3);
-        uint64_t fence = fence_of(pool, &seat);
-        EXPECT(atomic_exchange(&seen->seat_fence[seat.number], fence) < fence);
-        atomic_store(&seen->fences[atomic_fetch_add(&seen->count, 1)], fence);
-        scene_pause_us((long)(scene_random() % 3000));
-        (void)atomic_fetch_sub(&board->inside, 1);
-        (void)atomic_fetch_sub(&seen->sitting[seat.number], 1);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-        EXPECT_EQ(usher_release(pool, &seat), -EPERM);
-    }
-    usher_close(pool);
-}
-
-static void run_workers(const char *name, void (*meanwhile)(void))
-{
-    pid_t workers[WORKERS];
-    memset(seen, 0, sizeof *seen);
-    for (int w = 0; w < WORKERS; w++) {
-        scene_seed = (uint64_t)w + 1;
-        workers[w] = scene_start(work, (void *)(uintptr_t)name);
-    }
-    if (meanwhile != NULL) {
-        meanwhile();
-    }
-    for (int w = 0; w < WORKERS; w++) {
-        EXPECT_EQ(scene_end(workers[w]), 0);
-    }
-    EXPECT_EQ(atomic_load(&seen->count), MOST_FENCES);
-    for (int a = 0; a < MOST_FENCES; a++) {
-        for (int b = 0; b < a; b++) {
-            EXPECT(atomic_load(&seen->fences[a]) != atomic_load(&seen->fences[b]));
-        }
-    }
-}
-
-/* Nobody holds, nobody waits, and k fit in. */
-static void expect_whole(const char *name, uint32_t seats)
-{
-    struct usher_seat held[8];
-    struct usher_pool *pool = scene_open(name, seats);
-    UNTIL(scene_info(pool).holders == 0 && scene_info(pool).waiters == 0);
-    for (uint32_t s = 0; s < seats; s++) {
-        EXPECT_EQ(usher_try_acquire(pool, &held[s]), 0);
-    }
-    EXPECT_EQ(scene_info(pool).free, 0);
-    EXPECT_EQ(usher_try_acquire(pool, &held[7]), -EAGAIN);
-    for (uint32_t s = 0; s < seats; s++) {
-        EXPECT_EQ(usher_release(pool, &held[s]), 0);
-    }
-    usher_close(pool);
-    EXPECT_EQ(usher_remove(name), 0);
-}
-
 static void at_most_k_hold_a_seat_each_with_its_own_and_fences_grow(void)
 {
     const char *name = named("many");
-    run_workers(name, NULL);
+    zk_workers_run(name, NULL);
     struct usher_pool *pool = scene_open(name, 0);
-    EXPECT_EQ(scene_info(pool).served, MOST_FENCES);
+    EXPECT_EQ(scene_info(pool).served, ZK_WORK);
     EXPECT_EQ(scene_info(pool).gave_up, 0);
     EXPECT_EQ(scene_info(pool).reaped, 0);
     usher_close(pool);
-    expect_whole(name, 3);
+    zk_expect_whole(name, 3);
 }
 
 static void restart_twice(void)
 {
     for (int times = 0; times < 2; times++) {
-        int before = atomic_load(&seen->count);
-        UNTIL(atomic_load(&seen->count) >= before + 10);
+        int before = atomic_load(&zk_seen->count);
+        UNTIL(atomic_load(&zk_seen->count) >= before + 10);
         zk_server_kill(&server);
         zk_server_restart(&server);
     }
@@ -135,10 +49,10 @@ static void restart_twice(void)
 static void who_holds_and_who_waits_outlives_a_server_that_is_killed(void)
 {
     const char *name = named("restarted");
-    set_session(30000); /* as long as it may take to start again */
-    run_workers(name, restart_twice);
-    expect_whole(name, 3);
-    set_session(SESSION_MS);
+    zk_set_session(30000); /* as long as it may take to start again */
+    zk_workers_run(name, restart_twice);
+    zk_expect_whole(name, 3);
+    zk_set_session(SESSION_MS);
 }
 
 static void seats_go_in_order_of_arrival(void)
@@ -157,7 +71,7 @@ static void seats_go_in_order_of_arrival(void)
         EXPECT_EQ(atomic_load(&board->turn[g]), g + 1);
         scene_leave(g, guests[g]);
     }
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 /* Each who waits watches its own ticket, and nothing else. */
@@ -187,7 +101,7 @@ static void one_notification_for_each_release(void)
         UNTIL(atomic_load(&board->step[g]) == SCENE_DONE);
         scene_leave(g, guests[g]);
     }
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 static int no_more(struct usher_pool *pool, void *context)
@@ -219,7 +133,7 @@ static void who_gives_up_leaves_no_trace(void)
     EXPECT_EQ(usher_acquire_until(watched, &other, &past), 0); /* it is free */
     usher_close(watched);                                      /* gives it back */
     usher_close(pool);
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 static void a_killed_holders_seat_is_given_on_when_its_session_ends(void)
@@ -239,7 +153,7 @@ static void a_killed_holders_seat_is_given_on_when_its_session_ends(void)
     EXPECT_EQ(scene_info(pool).reaped, 1);
     scene_leave(1, waiter);
     usher_close(pool);
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 /* Both seats come free; the first in line does not move, or is dead: that costs one seat. */
@@ -266,7 +180,7 @@ static void who_is_first_in_line_and_stopped_or_dead_delays_nobody(void)
         } else {
             EXPECT_EQ(scene_end(head), SIGKILL);
         }
-        expect_whole(name, 2);
+        zk_expect_whole(name, 2);
     }
 }
 
@@ -302,7 +216,7 @@ static void a_stopped_holder_loses_its_seat_and_knows_it_before_it_does_anything
     EXPECT_EQ(scene_end(holder), 0);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     usher_close(pool);
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 static void a_silent_server_costs_a_seat_only_if_it_stays_silent(void)
@@ -322,7 +236,7 @@ static void a_silent_server_costs_a_seat_only_if_it_stays_silent(void)
     EXPECT_EQ(kill(server.pid, SIGCONT), 0);
     EXPECT_EQ(usher_check(pool, &seat, &lease), -EKEYEXPIRED); /* and it stays so */
     usher_close(pool);
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 static void use_after_fork(void *pool)
@@ -345,7 +259,7 @@ static void a_forked_child_has_nothing_of_it(void)
     EXPECT_EQ(scene_info(pool).holders, 1);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     usher_close(pool);
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 static void a_pool_grows_and_shrinks(void)
@@ -374,7 +288,7 @@ static void a_pool_grows_and_shrinks(void)
     scene_leave(2, guests[2]);
     EXPECT_EQ(usher_resize(pool, 5000), -ERANGE);
     usher_close(pool);
-    expect_whole(name, 1);
+    zk_expect_whole(name, 1);
 }
 
 static void a_pool_in_use_is_removed_only_by_force(void)
@@ -384,7 +298,7 @@ static void a_pool_in_use_is_removed_only_by_force(void)
     struct usher_pool *again;
     struct usher_seat seat = scene_acquire(pool);
     struct usher_options existing = {.flags = USHER_EXISTING};
-    uint64_t fence = fence_of(pool, &seat);
+    uint64_t fence = zk_fence_of(pool, &seat);
     EXPECT_EQ(usher_remove(name), -EBUSY);
     scene_clear();
     pid_t waiter = scene_waiter(0, name, 1);
@@ -397,10 +311,10 @@ static void a_pool_in_use_is_removed_only_by_force(void)
     again = scene_open(name, 2);
     EXPECT_EQ(usher_acquire(pool, &seat), -EIDRM); /* that is another pool */
     seat = scene_acquire(again);
-    EXPECT(fence_of(again, &seat) > fence);
+    EXPECT(zk_fence_of(again, &seat) > fence);
     usher_close(again);
     usher_close(pool);
-    expect_whole(name, 2);
+    zk_expect_whole(name, 2);
 }
 
 static void bad_names_and_options_are_refused(void)
@@ -432,14 +346,14 @@ static void bad_names_and_options_are_refused(void)
     EXPECT_EQ(usher_open(&pool, "zk://127.0.0.1:1/nobody", NULL), -ENOTCONN);
     EXPECT_EQ(setenv("USHER_ZK_TIMEOUT", "soon", 1), 0);
     EXPECT_EQ(usher_open(&pool, named("bad"), NULL), -EINVAL);
-    set_session(SESSION_MS);
+    zk_set_session(SESSION_MS);
     options = (struct usher_options){.flags = USHER_EXCLUSIVE, .seats = 2};
     EXPECT_EQ(usher_open(&pool, named("bad"), &options), 0);
     struct usher_pool *second;
     EXPECT_EQ(usher_open(&second, named("bad"), &options), -EEXIST);
     EXPECT_EQ(usher_assign(pool, &(struct usher_seat){0}, getpid()), -EOPNOTSUPP);
     usher_close(pool);
-    expect_whole(named("bad"), 2);
+    zk_expect_whole(named("bad"), 2);
 }
 
 int main(void)
@@ -455,9 +369,8 @@ int main(void)
     }
     scene_begin();
     EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
-    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    EXPECT(seen != MAP_FAILED);
-    set_session(SESSION_MS);
+    zk_workers_begin();
+    zk_set_session(SESSION_MS);
     zk_server_start(&server, scene_directory());
     RUN(bad_names_and_options_are_refused);
     RUN(at_most_k_hold_a_seat_each_with_its_own_and_fences_grow);

@@ -1,0 +1,95 @@
+/* Processes that come and go: see zk_workers.h. */
+#include "zk_workers.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+struct zk_seen *zk_seen;
+static long session_ms;
+
+void zk_workers_begin(void)
+{
+    zk_seen =
+        mmap(NULL, sizeof *zk_seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(zk_seen != MAP_FAILED);
+}
+
+void zk_set_session(long ms)
+{
+    char text[32];
+    session_ms = ms;
+    (void)snprintf(text, sizeof text, "%ldms", ms);
+    EXPECT_EQ(setenv("USHER_ZK_TIMEOUT", text, 1), 0);
+}
+
+uint64_t zk_fence_of(struct usher_pool *pool, const struct usher_seat *seat)
+{
+    struct usher_lease lease;
+    EXPECT_EQ(usher_check(pool, seat, &lease), 0);
+    EXPECT(lease.left_ns > 0 && lease.left_ns < session_ms * 1000000LL);
+    return lease.fence;
+}
+
+static void work(void *name)
+{
+    struct usher_pool *pool = scene_open(name, 3);
+    for (int round = 0; round < ZK_ROUNDS || atomic_load(&zk_seen->more); round++) {
+        struct usher_seat seat = scene_acquire(pool);
+        EXPECT(seat.number < 3);
+        EXPECT_EQ(atomic_fetch_add(&zk_seen->sitting[seat.number], 1), 0);
+        EXPECT(atomic_fetch_add(&board->inside, 1) < 3);
+        uint64_t fence = zk_fence_of(pool, &seat);
+        EXPECT(atomic_exchange(&zk_seen->seat_fence[seat.number], fence) < fence);
+        int at = atomic_fetch_add(&zk_seen->count, 1);
+        if (at < ZK_WORK) {
+            atomic_store(&zk_seen->fences[at], fence);
+        }
+        scene_pause_us((long)(scene_random() % 3000));
+        (void)atomic_fetch_sub(&board->inside, 1);
+        (void)atomic_fetch_sub(&zk_seen->sitting[seat.number], 1);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        EXPECT_EQ(usher_release(pool, &seat), -EPERM);
+    }
+    usher_close(pool);
+}
+
+void zk_workers_run(const char *name, void (*meanwhile)(void))
+{
+    pid_t workers[ZK_WORKERS];
+    memset((void *)zk_seen, 0, sizeof *zk_seen);
+    atomic_store(&zk_seen->more, meanwhile != NULL);
+    for (int w = 0; w < ZK_WORKERS; w++) {
+        scene_seed = (uint64_t)w + 1;
+        workers[w] = scene_start(work, (void *)(uintptr_t)name);
+    }
+    if (meanwhile != NULL) {
+        meanwhile();
+        atomic_store(&zk_seen->more, 0);
+    }
+    for (int w = 0; w < ZK_WORKERS; w++) {
+        EXPECT_EQ(scene_end(workers[w]), 0);
+    }
+    EXPECT(atomic_load(&zk_seen->count) >= ZK_WORK);
+    for (int a = 0; a < ZK_WORK; a++) {
+        for (int b = 0; b < a; b++) {
+            EXPECT(atomic_load(&zk_seen->fences[a]) != atomic_load(&zk_seen->fences[b]));
+        }
+    }
+}
+
+void zk_expect_whole(const char *name, uint32_t seats)
+{
+    struct usher_seat held[8];
+    struct usher_pool *pool = scene_open(name, seats);
+    UNTIL(scene_info(pool).holders == 0 && scene_info(pool).waiters == 0);
+    for (uint32_t s = 0; s < seats; s++) {
+        EXPECT_EQ(usher_try_acquire(pool, &held[s]), 0);
+    }
+    EXPECT_EQ(scene_info(pool).free, 0);
+    EXPECT_EQ(usher_try_acquire(pool, &held[7]), -EAGAIN);
+    for (uint32_t s = 0; s < seats; s++) {
+        EXPECT_EQ(usher_release(pool, &held[s]), 0);
+    }
+    usher_close(pool);
+    EXPECT_EQ(usher_remove(name), 0);
+}
