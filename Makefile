@@ -46,8 +46,8 @@ bench: setup-bench build ## measure against peers, side by side
 	@$(BUILD)/usher-bench
 	@src/bench/spin-compare $(BUILD)
 
-loop: build ## run every algorithm for real, over and over, until one fails
-	@tests/loop.sh $(BUILD)
+loop: build ## a crowd on a pool and every algorithm for real, until one fails; SECONDS=, SEED=
+	@tests/loop.sh $(BUILD) "$(SEED)" "$(SECONDS)"
 
 fuzz: setup-check ## feed every input anything, for MINUTES each (10), with libFuzzer
 	@tests/fuzz/run $(or $(MINUTES),10)

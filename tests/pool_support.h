@@ -23,7 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 60, SUPPORT_SEATS = 16, SUPPORT_GUESTS = 256 };
+#ifndef SUPPORT_PATIENCE_S
+#define SUPPORT_PATIENCE_S 60
+#endif
+
+enum { PATIENCE_S = SUPPORT_PATIENCE_S, SUPPORT_SEATS = 64, SUPPORT_GUESTS = 256 };
 
 static uint64_t seed = 1;
 static char directory[64];
