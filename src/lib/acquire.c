@@ -193,7 +193,7 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
    then whether anybody is in, and we are in first and look then. */
 static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
 {
-    if (atomic_load_explicit(&pool->header->removed, memory_order_relaxed) == 0) {
+    if (atomic_load(&pool->header->removed) == 0) {
         return 0;
     }
     (void)usher__pool_leave(pool, guest, guest->cycle);

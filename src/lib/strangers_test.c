@@ -270,6 +270,46 @@ static void a_reader_can_keep_others_out_but_not_come_in(void)
     EXPECT_EQ(chmod(scene_directory(), 0700), 0);
 }
 
+/* What is said to be zero is zero, however the pool was used: nothing of us gets there. */
+static void nothing_is_written_but_what_the_format_says(void)
+{
+    static const size_t zeros[][2] = {{72, 128},    {152, 192},   {3712, 3904},
+                                      {3912, 3968}, {3976, 4032}, {4040, 4096}};
+    static char bytes[1 << 17];
+    struct usher_seat seats[3];
+    struct usher_options times = {.seats = 2, .flags = USHER_TIMES};
+    struct usher_pool *pool;
+    EXPECT_EQ(usher_open(&pool, "bytes", &times), 0);
+    for (int round = 0; round < 300; round++) {
+        struct timespec soon = scene_in_ms(0);
+        EXPECT_EQ(usher_acquire(pool, &seats[0]), 0);
+        EXPECT_EQ(usher_acquire(pool, &seats[1]), 0);
+        EXPECT_EQ(usher_acquire_until(pool, &seats[2], &soon), -ETIMEDOUT);
+        EXPECT_EQ(usher_resize(pool, 1 + (uint32_t)round % 2), 0);
+        EXPECT_EQ(usher_release(pool, &seats[0]), 0);
+        EXPECT_EQ(usher_release(pool, &seats[1]), 0);
+        EXPECT_EQ(usher_resize(pool, 2), 0);
+    }
+    uint32_t rows = usher__rows_used(pool);
+    size_t end = pool->shape.line_at;
+    int fd = open(scene_path("bytes"), O_RDONLY | O_CLOEXEC);
+    ssize_t size = read(fd, bytes, sizeof bytes);
+    EXPECT_EQ(close(fd), 0);
+    EXPECT(size > 0 && (size_t)size == pool->size);
+    for (unsigned z = 0; z < sizeof zeros / sizeof zeros[0]; z++) {
+        for (size_t at = zeros[z][0]; at < zeros[z][1]; at++) {
+            EXPECT_EQ(bytes[at], 0);
+        }
+    }
+    EXPECT_EQ(rows, 3);
+    for (size_t at = FORMAT_PAGE + 48 * rows; at < end; at++) { /* rows that nobody ever had */
+        bool of_seat = (at - FORMAT_PAGE) % 48 >= 38 && (at - FORMAT_PAGE) % 48 < 40;
+        EXPECT_EQ((unsigned char)bytes[at], of_seat ? 0xff : 0);
+    }
+    usher_close(pool);
+    EXPECT_EQ(usher_remove("bytes"), 0);
+}
+
 /* This program, setuid bob, run by eve, with her environment: where does it look for pools? */
 static void run_with_rights_of_bob(void *unused)
 {
@@ -340,6 +380,7 @@ int main(int argc, char **argv)
     RUN(temporary_names_cannot_be_guessed);
     RUN(the_directory_is_ones_own_whatever_the_umask);
     RUN(a_reader_can_keep_others_out_but_not_come_in);
+    RUN(nothing_is_written_but_what_the_format_says);
     RUN(a_setuid_program_does_not_believe_the_environment);
     return 0;
 }
