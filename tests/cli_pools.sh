@@ -223,6 +223,7 @@ done
 # stopped first, so that none who lives a little longer finds the others dead
 # shellcheck disable=SC2154
 kill -STOP "$dead3" "$dead4"
+# shellcheck disable=SC2154
 kill -KILL "$dead1" "$dead2" "$dead3" "$dead4" "$command1" "$command2"
 for process in "$dead1" "$dead2" "$dead3" "$dead4"; do
     ends "$process" 137

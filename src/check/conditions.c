@@ -144,9 +144,8 @@ static const char *lacks_waiting(const struct step_system *system,
     if (conditions->waiting) {
         return NULL;
     }
-    return system->k > 1 && conditions->robust > 1
-               ? "C4 is not met; for k > 1 it excludes r > 1"
-               : "C4, bounded waiting, is not met";
+    return system->k > 1 && conditions->robust > 1 ? "C4 is not met; for k > 1 it excludes r > 1"
+                                                   : "C4, bounded waiting, is not met";
 }
 
 const char *check_theorem_lacks(enum check_theorem theorem, const struct step_system *system,

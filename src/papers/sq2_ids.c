@@ -95,7 +95,7 @@ const char *sq2_wrong(const struct step_system *system, const uint64_t *words, c
     return NULL;
 }
 
-/* apply 1/2 is process 1's second application, offer 2/1 #7 the first offer of id 7 to process 2. */
+/* apply 1/2 is process 1's second application, offer 2/1 #7 the first offer to 2, of id 7. */
 static int show(const struct step_system *system, uint64_t element, char *out, size_t size)
 {
     unsigned name = sq2_name_of(element);
