@@ -4,7 +4,7 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 CTEST := ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-.PHONY: all help build demo test model check lint fmt bench loop fuzz install clean setup-test setup-check setup-bench
+.PHONY: all help build demo test model kill check lint fmt bench loop fuzz install clean setup-test setup-check setup-bench
 
 all: build ## build, and run the quick tests
 	$(CTEST) -L unit
@@ -34,7 +34,12 @@ check: setup-check ## all of it: both compilers, sanitizers, lint
 	$(MAKE) test PRESET=asan
 	$(MAKE) test PRESET=tsan
 	$(MAKE) model PRESET=gcc
+	$(MAKE) kill PRESET=gcc
 	$(MAKE) lint
+
+kill: build ## kill and stop a process at every machine instruction of every call
+	@$(BUILD)/step_test slow
+	@$(BUILD)/step_plain_test slow
 
 lint: setup-check ## formatting, clang-tidy, shell scripts, man pages
 	@tools/lint
