@@ -51,7 +51,7 @@ says 64 'to 65534' "$usher" create p -k 1 --guests 65535
 says 64 'more seats or guests' "$usher" create p -k 11 --guests 10
 works
 "$usher" create p -k 65534 --guests 65534
-[ "$("$usher" run p -c 'echo $USHER_SEATS')" = 65534 ]
+[ "$("$usher" run p -- printenv USHER_SEATS)" = 65534 ]
 says 64 'to 65534' "$usher" resize p 65535
 "$usher" remove p
 "$usher" create p -k 3 --guests 65534
@@ -64,6 +64,7 @@ few=3
 short=0
 while :; do
     status=0
+    # shellcheck disable=SC3045
     (ulimit -n $few && exec "$usher" run -k 1 p true) 2>"$top/said" || status=$?
     [ "$status" -ne 0 ] || break
     if [ "$status" -eq 71 ] && grep -q '^usher: .*Too many open files' "$top/said"; then

@@ -55,7 +55,10 @@ static void bury_all(void)
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         EXPECT(!WIFEXITED(status) || WEXITSTATUS(status) == 0);
-        EXPECT(!WIFSIGNALED(status) || WTERMSIG(status) == SIGKILL);
+        if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
+            (void)fprintf(stderr, "%ld was ended by signal %d\n", (long)pid, WTERMSIG(status));
+            exit(1);
+        }
         crowd_bury(pid);
         for (unsigned g = 0; g < processes; g++) {
             if (guests[g].child.pid == pid) {

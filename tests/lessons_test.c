@@ -283,6 +283,44 @@ static void a_remover_that_died_undecided_has_not_removed_a_pool_in_use(void)
     EXPECT_EQ(usher_remove("undecided"), 0);
 }
 
+/* Closing gave back the seats one by one and freed what it knew of each, and looked there again when
+   the next one went to somebody who did not wake. */
+static void a_handle_with_two_seats_is_closed_while_one_in_line_is_stopped(void)
+{
+    struct usher_pool *pool = open_pool("closing", 2);
+    struct usher_seat seat;
+    struct usher_info info;
+    pid_t waiters[2];
+    int status;
+    EXPECT_EQ(usher_acquire(pool, &seat), 0);
+    EXPECT_EQ(usher_acquire(pool, &seat), 0);
+    atomic_store(&shared->go, 0);
+    for (uint32_t w = 0; w < 2; w++) {
+        waiters[w] = fork();
+        if (waiters[w] == 0) {
+            struct usher_pool *own = open_pool("closing", 2);
+            EXPECT_EQ(usher_acquire(own, &seat), 0);
+            wait_for(&shared->go, 1);
+            _exit(0);
+        }
+        wait_for_waiters(pool, w + 1);
+    }
+    EXPECT_EQ(kill(waiters[1], SIGSTOP), 0);
+    EXPECT_EQ(waitpid(waiters[1], &status, WUNTRACED), waiters[1]);
+    usher_close(pool);
+    EXPECT_EQ(kill(waiters[1], SIGCONT), 0);
+    atomic_store(&shared->go, 1);
+    for (uint32_t w = 0; w < 2; w++) {
+        EXPECT_EQ(waitpid(waiters[w], &status, 0), waiters[w]);
+        EXPECT_EQ(status, 0);
+    }
+    pool = open_pool("closing", 2);
+    EXPECT(usher_reap(pool) >= 0);
+    EXPECT(usher_inspect(pool, &info, NULL, 0) == 0);
+    EXPECT_EQ(info.free, 2);
+    usher_close(pool);
+}
+
 int main(void)
 {
     EXPECT(mkdtemp(directory) != NULL);
@@ -296,6 +334,8 @@ int main(void)
     RUN(a_thread_that_is_cancelled_in_a_wait_takes_no_seat_with_it);
     RUN(a_pool_that_was_removed_lets_nobody_in);
     RUN(a_remover_that_died_undecided_has_not_removed_a_pool_in_use);
+    RUN(a_handle_with_two_seats_is_closed_while_one_in_line_is_stopped);
+    (void)usher_remove("closing");
     (void)usher_remove("descriptors");
     (void)usher_remove("owed");
     (void)usher_remove("dead-line");

@@ -145,13 +145,16 @@ void usher__guest_detach(struct usher_pool *pool)
         }
     }
     bool ours = pool->generation == *usher__generation;
+    /* Giving back may look at all of them, to see who is dead: none is freed before all have. */
+    for (struct guest *guest = pool->guests; ours && guest != NULL; guest = guest->next) {
+        if (atomic_load(&guest->state) == GUEST_HELD) {
+            (void)usher__pool_leave(pool, guest, guest->cycle);
+        }
+    }
     struct guest *next;
     for (struct guest *guest = pool->guests; guest != NULL; guest = next) {
         uint32_t state = atomic_load(&guest->state);
         next = guest->next;
-        if (ours && state == GUEST_HELD) {
-            (void)usher__pool_leave(pool, guest, guest->cycle);
-        }
         /* a row whose seat is another's now is its sign of life */
         bool away = state == GUEST_AWAY || state == GUEST_ORPHAN;
         if (ours && pool->shared &&
