@@ -14,8 +14,9 @@ struct zk_seen {
     atomic_int sitting[8];
     atomic_ullong seat_fence[8];
     atomic_ullong fences[ZK_WORK];
-    atomic_int count; /* of rounds; the first have their fences noted */
-    atomic_int more;  /* go on, however many there have been */
+    atomic_int count;   /* of rounds; the first have their fences noted */
+    atomic_int gave_up; /* before their turn came */
+    atomic_int more;    /* go on, however many there have been */
 };
 extern struct zk_seen *zk_seen;
 
@@ -25,7 +26,7 @@ void zk_workers_begin(void);
 void zk_set_session(long ms);
 /* The fence of a seat, which must be held. */
 uint64_t zk_fence_of(struct usher_pool *pool, const struct usher_seat *seat);
-/* Eight workers, twelve rounds each, in a pool of three seats; more, until `meanwhile` is over, if
+/* Eight workers, twelve rounds each, in a pool of three seats, and as many that give up; more, until `meanwhile` is over, if
    that is not NULL. */
 void zk_workers_run(const char *name, void (*meanwhile)(void));
 /* Nobody holds, nobody waits, and k fit in; then the pool is removed. */

@@ -139,6 +139,9 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
         if (error == 0) {
             note_own(plan, own);
             made += (int)plan->count;
+            if (plan->count < ZK_MOST_GRANTS) {
+                break; /* whoever has come since looks for himself */
+            }
         } else if (!is_to_be_tried_again(remote, &error)) {
             break;
         }
