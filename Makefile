@@ -47,9 +47,8 @@ lint: setup-check ## formatting, clang-tidy, shell scripts, man pages
 fmt: ## format all sources
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-bench: setup-bench build ## measure against peers, side by side
-	@$(BUILD)/usher-bench
-	@src/bench/spin-compare $(BUILD)
+bench: setup-bench build ## measure against peers, side by side; writes docs/benchmarks.md
+	@$(BUILD)/usher-bench --json $(BUILD)/bench.json --csv $(BUILD)/bench.csv --document docs
 
 loop: build ## a crowd on a pool and every algorithm for real, until one fails; SECONDS=, SEED=
 	@tests/loop.sh $(BUILD) "$(SEED)" "$(SECONDS)"

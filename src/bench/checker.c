@@ -47,7 +47,7 @@ static unsigned compare(unsigned rounds, unsigned n)
 void bench_checker(void)
 {
     char lab[PATH_MAX];
-    unsigned n = bench_pick(5, 5, 3);
+    unsigned n = bench_pick(5, 4, 3);
     bench_program(lab, sizeof lab, "usher-lab");
     bench_table("checker", "states", "the checker and Spin, Colored Ticket, k=3, one thread",
                 "states/s", "more");
@@ -55,7 +55,7 @@ void bench_checker(void)
         bench_absent("checker", "Spin", "spin, jq, cc or usher-lab is not here");
         return;
     }
-    unsigned rounds = compare(bench_pick(7, 3, 1), n);
+    unsigned rounds = compare(bench_pick(5, 3, 1), n);
     if (rounds == 0) {
         bench_absent("checker", "Spin", "spin-compare failed");
         return;

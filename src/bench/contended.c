@@ -4,8 +4,8 @@
  *
  * Throughput and waits are measured apart: clocks and shared counters would slow the first.
  *
- * Overtakings at the grant, of peers that tell their tickets: ticket number r (from 0) may be let in
- * when more than r - k have left, and not before. `left` is counted before each pass, so whoever
+ * Overtakings at the grant, of peers that tell their tickets: ticket number r (from 0) may be let
+ * in when more than r - k have left, and not before. `left` is counted before each pass, so whoever
  * is in with k + left <= r has been let in out of its turn.
  *
  * Seen from outside, of all peers: how many more have entered before one than had come before it.
@@ -150,7 +150,7 @@ static struct found run(const struct bench_peer *peer, const struct cell *cell, 
     double begin = bench_now_ns();
     atomic_store(&yard->go, 1);
     bench_futex_wake(&yard->go, MOST);
-    bench_nap_us(bench_pick(60, 20, 4) * 1000);
+    bench_nap_us(bench_pick(60, 10, 4) * 1000);
     atomic_store(&yard->stop, 1);
     double elapsed_ns = bench_now_ns() - begin;
     bool failed = false;
@@ -290,8 +290,8 @@ void bench_contended(void)
 {
     struct cell cells[CELLS];
     unsigned count = make_cells(cells);
-    rounds = bench_pick(7, 3, 1);
-    watched = bench_pick(5, 2, 1);
+    rounds = bench_pick(7, 2, 1);
+    watched = bench_pick(5, 1, 1);
     bench_work_ns(1); /* so that all workers have its measure */
     peer_count = bench_choose(peers, 0, PEER_SPINS | PEER_THREADS);
     for (unsigned c = 0; c < count; c++) {

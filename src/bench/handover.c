@@ -119,7 +119,7 @@ static void be_player(const struct bench_peer *peer, unsigned turns)
 /* ns of a hand-over, the median of many; 0 if it failed. */
 static double measure(const struct bench_peer *peer, const unsigned *processors)
 {
-    const unsigned turns = bench_pick(2000, 500, 20);
+    const unsigned turns = bench_pick(2000, 200, 20);
     double took = 0;
     bool failed = false;
     shared = bench_shared(sizeof *shared);
@@ -150,7 +150,7 @@ static void compare(const char *name, const char *title, const unsigned *process
 {
     static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
     const struct bench_peer *peers[BENCH_MAX_PEERS] = {&ping_pong};
-    unsigned rounds = bench_pick(15, 5, 1);
+    unsigned rounds = bench_pick(15, 3, 1);
     unsigned count = 1 + bench_choose(peers + 1, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS);
     for (unsigned round = 0; round < rounds; round++) {
         for (unsigned i = 0; i < count; i++) {

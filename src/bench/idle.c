@@ -89,11 +89,11 @@ static bool measure(const struct bench_peer *peer, unsigned waiters, double *per
 void bench_idle(void)
 {
     static const struct bench_peer *const peers[] = {&bench_usher_pool, &bench_usher_gate};
-    unsigned seconds = bench_pick(10, 3, 1);
+    unsigned seconds = bench_pick(10, 2, 1);
     double most[2] = {0, 0};
     bench_table("idle", "time", "processor time of all waiters while nothing happens",
                 "% of a core", "less");
-    for (unsigned s = bench_pick(0, 1, 1); s < bench_pick(3, 3, 2); s++) {
+    for (unsigned s = bench_pick(0, 2, 1); s < bench_pick(3, 3, 2); s++) {
         static const unsigned sizes[] = {1, 10, 1000};
         char where[32];
         (void)snprintf(where, sizeof where, "%u waiters", sizes[s]);

@@ -240,7 +240,7 @@ static bool with_pool(unsigned guests, bool in, unsigned rounds)
 void bench_inspect(void)
 {
     unsigned rounds = bench_pick(9, 3, 1);
-    processes = bench_pick(100, 100, 4);
+    processes = bench_pick(100, 20, 4);
     threads = bench_pick(100, 100, 5);
     unsigned guests = processes * threads;
     shared = bench_shared(sizeof *shared);

@@ -82,7 +82,7 @@ static void measure(const struct way *ways, unsigned rounds)
 
 static void compare(char *usher, char *pool, char *file, char *id)
 {
-    unsigned rounds = bench_pick(400, 100, 3);
+    unsigned rounds = bench_pick(400, 60, 3);
     const struct way ways[WAYS] = {
         {"flock FILE true", {"flock", file, "true", NULL}, 0, false},
         {"usher run POOL true", {usher, "run", "-k", "4", pool, "true", NULL}, 0, false},
@@ -90,7 +90,7 @@ static void compare(char *usher, char *pool, char *file, char *id)
         {"xargs -P 4 true", {"xargs", "-P", "4", "-n", "1", "true", NULL}, 0, false},
         {"sem -j 4 true",
          {"sem", "--fg", "-j", "4", "--id", "usher-bench", "true", NULL},
-         bench_pick(40, 50, 3),
+         bench_pick(40, 60, 3),
          false},
         {"true, posix_spawn", {"true", NULL}, 0, false},
         {"true, fork and exec", {"true", NULL}, 0, true},

@@ -1,15 +1,14 @@
 /*
  * A thousand and ten thousand waiters asleep in line, and a seat that goes down the line: does a
- * hand-over cost more because more stand behind? How many are woken for one? What does a waiter
- * take in memory?
+ * hand-over cost more because more stand behind? How many are woken for one?
  *
  * A chain: all of them wait, we let go, and whoever gets in lets go at once. The time is from just
  * before a pass to just after the next one's get; of a chain the median of its first hand-overs,
- * while nearly all still wait. The waiters are threads of 100 processes that have slept for a while,
- * however few they are, so that the sizes differ only in those who stand behind.
+ * while nearly all still wait. The waiters are threads of 100 processes that have slept for a
+ * while, however few they are, so that the sizes differ only in those who stand behind.
  *
- * Wake-ups are counted by the kernel: each is followed by a sleep, and a sleep is a voluntary switch
- * (ru_nvcsw). So it counts whoever wakes in vain, too, and is the same for all peers.
+ * Wake-ups are counted by the kernel: each is followed by a sleep, and a sleep is a voluntary
+ * switch (ru_nvcsw). So it counts whoever wakes in vain, too, and is the same for all peers.
  */
 #include "bench/bench.h"
 #include "bench/crowd.h"

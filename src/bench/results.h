@@ -4,7 +4,8 @@
  *
  *     {"usher-bench": 1, "machine": {...}, "effort": "quick", "seconds": 41.2,
  *      "tables": [{"workload", "name", "title", "unit", "better",
- *                  "rows": [{"case", "x", "peer", "median", "q1", "q3", "least", "most", "count"}]}],
+ *                  "rows": [{"case", "x", "peer", "median", "q1", "q3", "least", "most",
+ *                            "count"}]}],
  *      "wants": [{"workload", "what", "value", "q1", "q3", "rule", "met"}],
  *      "absent": [{"workload", "peer", "why"}]}
  */

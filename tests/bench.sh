@@ -1,0 +1,65 @@
+#!/bin/sh
+# usher-bench runs, every workload of it; what it writes is well-formed; and the document is made
+# from it. No figure is looked at: a test that measures fails on a busy machine.
+# usage: bench.sh BUILD
+set -eu
+bench=$(realpath "$1")/usher-bench
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+
+"$bench" --help >help || fail "--help"
+workloads=$(sed -n '/^workloads:/,/^$/s/^  \([a-z]*\) .*/\1/p' help)
+[ "$(echo "$workloads" | wc -l)" -ge 11 ] || fail "the help has too few workloads"
+code=0
+"$bench" nonsense >/dev/null 2>&1 || code=$?
+[ "$code" -eq 64 ] || fail "an unknown workload ends with $code, not 64"
+
+# Spin's part compiles a program of its own; spin-compare is tested by using it.
+mkdir made
+# shellcheck disable=SC2046 # words are what is wanted
+"$bench" --smoke --json r.json --csv r.csv --document made \
+    $(echo "$workloads" | grep -v checker) >said || fail "the smoke run ended with $?"
+
+holds() {
+    jq -e "$1" r.json >/dev/null || fail "not so: $1"
+}
+holds '."usher-bench" == 1 and .effort == "smoke"'
+holds '.machine | .kernel and .compiler and .commit'
+holds '[.tables[] | (.rows | length > 0) and (.unit | length > 0)] | all'
+holds '[.tables[].rows[] | .q1 <= .median and .median <= .q3 and .count > 0] | all'
+holds '[.wants[] | (.met | type == "boolean") and (.rule | length > 0)] | all and length > 10'
+for workload in $workloads; do
+    [ "$workload" = checker ] || grep -q "\"$workload\"" r.csv || fail "no $workload in the CSV"
+done
+rows=$(jq '[.tables[].rows | length] | add' r.json)
+[ "$(wc -l <r.csv)" -eq $((rows + 1)) ] || fail "the CSV has not the rows of the JSON"
+sed 's/"[^"]*"/x/g' r.csv | awk -F, 'NF != 12 {exit 1}' || fail "a line has not 12 fields"
+grep -q ": yes$\|: NO$" said || fail "no yes and no NO is printed"
+
+for workload in uncontended contended handover parked growth recovery job; do
+    svg=made/bench-$workload.svg
+    [ -s "$svg" ] || fail "no $svg"
+    [ "$(head -c 4 "$svg")$(tail -n 1 "$svg")" = "<svg</svg>" ] || fail "$svg is not whole"
+    ! grep -qi "nan\|inf\"" "$svg" || fail "$svg has a number that is none"
+    ! command -v xmllint >/dev/null || xmllint --noout "$svg" || fail "$svg is not XML"
+    grep -q "(bench-$workload.svg)" made/benchmarks.md || fail "the document has no $svg"
+done
+grep -q "^## Wanted figures" made/benchmarks.md || fail "the document has no wanted figures"
+grep -q "not to quote" made/benchmarks.md || fail "the document does not say how little it is"
+
+# The same document from the file alone, and none from something else.
+mkdir again
+"$bench" --from r.json --document again || fail "--from"
+diff made again >/dev/null || fail "the document from the file is another"
+echo '{}' >other.json
+if "$bench" --from other.json --document again 2>/dev/null; then
+    fail "it makes a document of anything"
+fi
+[ -z "$(find /dev/shm -maxdepth 1 -name "usher-bench-$$-*")" ] || fail "files are left behind"
+echo "usher-bench runs, and its document is made"
