@@ -281,7 +281,7 @@ struct core_settle {
 
 struct core_claim {
     uint32_t row;
-    uint32_t first; /* where to begin to look */
+    uint32_t first, seats; /* where to begin to look, and at how many from 0 on */
 
     CORE_AT
     bool ok;        /* a seat was had; otherwise look again: they were taken and freed around us */

@@ -60,7 +60,7 @@ static uint64_t row_word(uint32_t row)
 
 static void sit_and_leave(uint32_t row, uint64_t cycle, const struct core_take *take)
 {
-    struct core_claim claim = {.row = row};
+    struct core_claim claim = {.row = row, .seats = core.seats};
     claim.ok = take->granted && take->enter.seated;
     claim.seat = take->enter.seat;
     while (!claim.ok) {

@@ -159,12 +159,12 @@ enum core_progress core_claim(struct core *c, struct core_claim *f)
     CORE_BEGIN(f);
     f->ok = f->inherited = false;
     f->seat = f->first;
-    for (f->left = c->seats; f->left > 0; f->left--) {
+    for (f->left = f->seats; f->left > 0; f->left--) {
         CORE_CALL(f, try_seat(c, f));
         if (f->ok) {
             CORE_RETURN(f);
         }
-        f->seat = f->seat + 1 < c->seats ? f->seat + 1 : 0;
+        f->seat = f->seat + 1 < f->seats ? f->seat + 1 : 0;
     }
     CORE_END(f);
 }

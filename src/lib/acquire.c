@@ -73,12 +73,11 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
    around us. A pool in which there is none has been damaged. */
 static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
 {
-    struct core within = pool->core;
     for (unsigned round = 0; round < ACQUIRE_ROUNDS; round++) {
         struct core_claim claim = {.row = guest->row};
-        within.seats = seats_to_look_at(pool, round);
-        claim.first = where_to_look(pool, guest, within.seats);
-        (void)core_claim(&within, &claim);
+        claim.seats = seats_to_look_at(pool, round);
+        claim.first = where_to_look(pool, guest, claim.seats);
+        (void)core_claim(&pool->core, &claim);
         if (claim.ok) {
             guest->seat = claim.seat;
             *inherited = claim.inherited;

@@ -14,6 +14,7 @@ static enum core_progress go_on(struct core *c, struct process *p)
     case TAKING:
         return core_take(c, &p->u.take);
     case HELPING:
+    case COUNTING:
         return core_help(c, &p->u.help);
     case REAPING:
     case CLEANING:
@@ -54,6 +55,17 @@ static uint32_t last_seat(struct core *c, unsigned process)
     return seat < core_k_seats(atomic_load(&c->words[AT_K])) ? seat : CORE_NO_SEAT;
 }
 
+/* As many seats as the library looks at, when it has looked a while: no access of the core's. */
+static uint32_t seats_now(struct core *c)
+{
+    uint32_t seats =
+        core_k_seats(atomic_load(&c->words[AT_K])) + core_v_owed(atomic_load(&c->words[AT_V]));
+    if (seats == 0) {
+        return 1; /* it is in, so there is one, or is about to be: a look must look at something */
+    }
+    return seats < c->seats ? seats : c->seats;
+}
+
 /* Begin a mode: set up its frame and run to its first access, which is for the next step. */
 static void begin(struct core *c, struct process *p, enum mode mode, unsigned process)
 {
@@ -76,8 +88,9 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     case CLAIMING:
         p->u.claim.row = process;
+        p->u.claim.seats = seats_now(c);
         p->u.claim.first = last_seat(c, process);
-        if (p->u.claim.first == CORE_NO_SEAT) {
+        if (p->u.claim.first >= p->u.claim.seats) {
             p->u.claim.first = 0;
         }
         break;
@@ -116,6 +129,7 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     case LOOKING:
     case HELPING:
+    case COUNTING:
     case HOLDING:
     case DEAD:
         break;
@@ -213,8 +227,11 @@ static void finished(struct core *c, struct process *p, unsigned process)
         begin(c, p, RESTING, process);
         break;
     case CLAIMING:
-        p->seat = p->u.claim.seat;
-        begin(c, p, p->u.claim.ok ? HOLDING : CLAIMING, process);
+        p->seat = p->u.claim.ok ? p->u.claim.seat : 0;
+        begin(c, p, p->u.claim.ok ? HOLDING : COUNTING, process);
+        break;
+    case COUNTING:
+        begin(c, p, CLAIMING, process);
         break;
     case GIVING_UP:
         if (!p->u.give_up.granted) {
@@ -357,6 +374,7 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
     case WAKING_I:
     case WAKING_V:
     case HELPING:
+    case COUNTING:
     case REAPING:
     case CLEANING:
     case CLAIMING:

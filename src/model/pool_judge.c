@@ -132,6 +132,7 @@ enum step_region model__region(const struct step_system *system, const void *sta
     case HELPING:
     case REAPING:
     case CLAIMING:
+    case COUNTING:
     case ENTERING_AGAIN:
     case SITTING_AGAIN:
         return STEP_TRYING;
@@ -165,6 +166,7 @@ bool model_pool_busy(const void *state)
     case HELPING:
     case REAPING:
     case CLAIMING:
+    case COUNTING:
     case RELEASING:
     case ENTERING_AGAIN:
     case SITTING_AGAIN:

@@ -13,6 +13,7 @@ enum mode {
     HELPING,        /* ... then finish what is published ... */
     REAPING,        /* ... and reap the dead, one by one */
     CLAIMING,       /* core_claim */
+    COUNTING,       /* core_help: whoever has grown the pool may not have counted that yet */
     HOLDING,        /* the critical section */
     RELEASING,      /* core_release */
     ENTERING_AGAIN, /* core_enter_again, */
