@@ -267,8 +267,8 @@ static void *visit(void *context)
             crowd_stay(v);
             leave_somehow(pool, v, &seat);
         }
-        if (roll(&v->dice, 8) == 0) {
-            pause_us((long)roll(&v->dice, 1000));
+        if (error == -EUSERS || roll(&v->dice, 8) == 0) {
+            pause_us((long)roll(&v->dice, error == -EUSERS ? 20000 : 1000));
         }
         if (roll(&v->dice, 50) == 0) {
             usher_close(v->own);

@@ -34,10 +34,11 @@ static struct {
 static void begin_guest(struct guest *guest)
 {
     unsigned others = threads - guest->threads;
-    unsigned most = CROWD_THREADS - others - (CROWD_PROCESSES - 1);
     static const unsigned usual[] = {1, 1, 1, 2, 3, 4, 8, 32};
     guest->threads = usual[below(8)];
-    guest->threads = guest->threads < most ? guest->threads : 1;
+    if (others + guest->threads + CROWD_PROCESSES > CROWD_THREADS) {
+        guest->threads = 1; /* so that each of the others can have one */
+    }
     threads = others + guest->threads;
     guest->life = crowd_birth(0);
     guest->stopped_until = 0;
