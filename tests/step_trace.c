@@ -72,13 +72,6 @@ static uint64_t where(const struct tracee *t)
     return (uint64_t)at;
 }
 
-/* What is there is the same in the tracer, of which it is a fork. */
-static bool is_system_call(uint64_t at)
-{
-    static const unsigned char system_call[] = {0x0f, 0x05};
-    return memcmp((const void *)(uintptr_t)at, system_call, sizeof system_call) == 0;
-}
-
 #else
 
 static void break_at(const struct tracee *t, uint64_t at)
@@ -91,12 +84,6 @@ static uint64_t where(const struct tracee *t)
 {
     (void)t;
     return 1;
-}
-
-static bool is_system_call(uint64_t at)
-{
-    (void)at;
-    return false;
 }
 
 #endif
@@ -170,15 +157,6 @@ bool way_extend(struct way *way, struct tracee *t, uint32_t most)
     t->asleep = s.asleep;
     t->context = s.context;
     return !tracee_done(t);
-}
-
-uint32_t way_system_calls(const struct way *way)
-{
-    uint32_t calls = 0;
-    for (uint32_t i = 0; i < way->length; i++) {
-        calls += is_system_call(way->at[i]);
-    }
-    return calls;
 }
 
 void way_free(struct way *way)

@@ -42,7 +42,6 @@ bool tracee_await(struct tracee *t);
    Being stepped takes so long that what depends on time goes otherwise: so a little at a time, each
    with another process. False: the call is over. */
 bool way_extend(struct way *way, struct tracee *t, uint32_t most);
-uint32_t way_system_calls(const struct way *way);
 void way_free(struct way *way);
 
 /* Bring it to a point. False: it did not come there, its way was another; it is somewhere on its
