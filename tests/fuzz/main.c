@@ -47,7 +47,7 @@ static void keep(void)
         (void)!write(STDERR_FILENO, said, sizeof said - 1);
     }
     if (target_tidy != NULL) {
-        target_tidy();
+        target_tidy(); /* NOLINT(bugprone-signal-handler): the end, and it is only unlink */
     }
 }
 

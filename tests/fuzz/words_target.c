@@ -10,7 +10,8 @@
 #include "stage.h"
 #include "target.h"
 
-#include "cli/seat.c" /* whether a signal was caught is remembered there, for good */
+/* whether a signal was caught is remembered there, for good */
+#include "cli/seat.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -49,7 +50,10 @@ static void prepare(void)
 static void remove_all(void)
 {
     DIR *there = opendir(".");
-    for (struct dirent *entry; there != NULL && (entry = readdir(there)) != NULL;) {
+    if (there == NULL) {
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(there)) != NULL;) {
         if (unlinkat(AT_FDCWD, entry->d_name, 0) != 0) {
             (void)unlinkat(AT_FDCWD, entry->d_name, AT_REMOVEDIR);
         }
