@@ -135,6 +135,7 @@ static struct found run(const struct bench_peer *peer, const struct cell *cell, 
     struct found none = {0};
     yard = bench_shared(sizeof *yard);
     if (peer->open(cell->seats, cell->processes) != 0) {
+        bench_absent("contended", peer->name, cell->name);
         bench_unshare(yard, sizeof *yard);
         return none;
     }
@@ -160,6 +161,9 @@ static struct found run(const struct bench_peer *peer, const struct cell *cell, 
         failed = failed || status != 0;
     }
     struct found found = add_up(cell, elapsed_ns);
+    if (failed) {
+        bench_absent("contended", peer->name, cell->name);
+    }
     peer->close();
     bench_unshare(yard, sizeof *yard);
     return failed ? none : found;

@@ -9,7 +9,8 @@ static _Thread_local struct usher_seat seat;
 
 static int usher_pool_open(unsigned seats, unsigned guests)
 {
-    struct usher_options options = {.seats = seats, .guests = guests + 2};
+    struct usher_options options = {.seats = seats};
+    options.guests = (guests > seats ? guests : seats) + 2;
     return usher_open(&maker, bench_pool(), &options) == 0 ? 0 : -1;
 }
 

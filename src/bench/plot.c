@@ -8,7 +8,14 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_PANELS = 12, BAR = 22, LINE_WIDTH = 290, LINE_HEIGHT = 190, BAR_WIDTH = 300 };
+enum {
+    MOST_PANELS = 12,
+    BAR = 22,
+    LINE_WIDTH = 290,
+    LINE_HEIGHT = 190,
+    BAR_WIDTH = 300,
+    NAMES = 220
+};
 
 /* The workloads that are drawn, and how many panels there are side by side. */
 static const struct {
@@ -161,7 +168,7 @@ static double lay_out(struct bench_panel *panels, unsigned count, unsigned colum
     for (unsigned p = 0; p < count; p++) {
         struct bench_panel *panel = &panels[p];
         const char *peers[BENCH_MAX_NAMES];
-        panel->x = panel->bars ? 190 : 70 + (p % columns) * (LINE_WIDTH + 70.0);
+        panel->x = panel->bars ? NAMES : 70 + (p % columns) * (LINE_WIDTH + 70.0);
         panel->y = y;
         panel->width = panel->bars ? BAR_WIDTH : LINE_WIDTH;
         panel->height = panel->bars ? BAR * bench_names(panel->table, "peer", peers) : LINE_HEIGHT;
@@ -178,7 +185,7 @@ static double draw_legend(FILE *file, const struct bench_panel *panels, double y
     unsigned count = bench_names(panels[0].table, "peer", peers);
     double x = 30;
     for (unsigned p = 0; p < count; p++) {
-        double needed = 34 + 7.2 * (double)strlen(peers[p]);
+        double needed = 38 + 8.2 * (double)strlen(peers[p]);
         if (x + needed > width) {
             x = 30;
             y += 20;
@@ -212,7 +219,7 @@ static int draw(const char *path, const char *title, struct bench_panel *panels,
 {
     unsigned wide = count < columns ? count : columns;
     double height = lay_out(panels, count, columns);
-    double width = panels[0].bars ? 190 + BAR_WIDTH + 110 : 50 + wide * (LINE_WIDTH + 70.0);
+    double width = panels[0].bars ? NAMES + BAR_WIDTH + 110.0 : 50 + wide * (LINE_WIDTH + 70.0);
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         (void)fprintf(stderr, "usher-bench: cannot write %s\n", path);

@@ -62,6 +62,43 @@ void bench_draw_bars(FILE *file, const struct bench_panel *panel)
     }
 }
 
+/* What the numbers below are: the case without its number, "N" or "waiters". */
+static const char *name_of_x(const char *where)
+{
+    static char letter[2];
+    const char *comma = strrchr(where, ',');
+    where = comma != NULL ? comma + 2 : where;
+    letter[0] = where[0];
+    return strchr(where, '=') != NULL ? letter : where + strspn(where, "0123456789 ");
+}
+
+/* The numbers below the axis, those that there is room for. */
+static void draw_numbers(FILE *file, const struct bench_panel *panel,
+                         const struct bench_scale *across)
+{
+    size_t r;
+    const json_t *row;
+    double last = panel->x - 100;
+    double bottom = panel->y + panel->height;
+    const char *where = "";
+    json_array_foreach(json_object_get(panel->table, "rows"), r, row)
+    {
+        double x = panel->x + panel->width * bench_scale_at(across, bench_number(row, "x"));
+        if (!bench_in_group(row, panel->group)) {
+            continue;
+        }
+        where = bench_text(row, "case");
+        line(file, x, bottom, x, bottom + 4, SVG_SOFT, 1);
+        if (x - last > 26) {
+            char text[16];
+            (void)snprintf(text, sizeof text, "%.0f", bench_number(row, "x"));
+            svg_text(file, x, bottom + 17, "middle", "s", text);
+            last = x;
+        }
+    }
+    svg_text(file, panel->x + panel->width, bottom + 32, "end", "s", name_of_x(where));
+}
+
 static void draw_axes(FILE *file, const struct bench_panel *panel, const struct bench_scale *across,
                       const struct bench_scale *up)
 {
@@ -76,33 +113,7 @@ static void draw_axes(FILE *file, const struct bench_panel *panel, const struct 
         bench_figure(text, sizeof text, marks[m]);
         svg_text(file, panel->x - 6, y + 4, "end", "s", text);
     }
-    const char *cases[BENCH_MAX_NAMES];
-    unsigned case_count = bench_names(panel->table, "case", cases);
-    for (unsigned c = 0; c < case_count; c++) {
-        size_t r;
-        const json_t *row;
-        json_array_foreach(json_object_get(panel->table, "rows"), r, row)
-        {
-            if (strcmp(bench_text(row, "case"), cases[c]) == 0 &&
-                bench_in_group(row, panel->group)) {
-                double value = bench_number(row, "x");
-                double x = panel->x + panel->width * bench_scale_at(across, value);
-                (void)snprintf(text, sizeof text, "%.0f", value);
-                line(file, x, panel->y + panel->height, x, panel->y + panel->height + 4, SVG_SOFT,
-                     1);
-                svg_text(file, x, panel->y + panel->height + 17, "middle", "s", text);
-                break;
-            }
-        }
-    }
-    /* what the numbers below are: the last case, without its number */
-    const char *what = cases[case_count - 1];
-    what = strrchr(what, ',') != NULL ? strrchr(what, ',') + 1 : what;
-    (void)snprintf(text, sizeof text, "%.1s", strchr(what, '=') != NULL ? what : "");
-    svg_text(file, panel->x + panel->width, panel->y + panel->height + 32, "end", "s",
-             text[0] != '\0' ? text
-                             : what + strcspn(what, "0123456789") +
-                                   strspn(what + strcspn(what, "0123456789"), "0123456789 "));
+    draw_numbers(file, panel, across);
 }
 
 static void draw_series(FILE *file, const struct bench_panel *panel, const char *peer,

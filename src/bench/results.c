@@ -106,8 +106,8 @@ double bench_number(const json_t *object, const char *key)
 void bench_figure(char *text, size_t room, double value)
 {
     double size = fabs(value);
-    const char *unit = size >= 1e7 ? "M" : size >= 1e4 ? "k" : "";
-    double shown = size >= 1e7 ? value / 1e6 : size >= 1e4 ? value / 1e3 : value;
+    const char *unit = size >= 1e6 ? "M" : size >= 1e4 ? "k" : "";
+    double shown = size >= 1e6 ? value / 1e6 : size >= 1e4 ? value / 1e3 : value;
     int digits = fabs(shown) >= 100 ? 0 : fabs(shown) >= 10 ? 1 : fabs(shown) >= 0.1 ? 2 : 4;
     if (shown == floor(shown)) {
         digits = 0;
