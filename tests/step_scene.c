@@ -39,10 +39,10 @@ void party_clear_seats(pid_t pid)
     }
 }
 
-static int act(const struct party *p, struct usher_pool **own, struct usher_seat *seat,
-               const struct timespec *time)
+static int act(const struct party *p, struct usher_pool **own, struct usher_seat *seat)
 {
     const struct situation *s = p->s;
+    const struct timespec time = s->act == ACT_ASLEEP ? after_us(ASLEEP_US) : (struct timespec){0};
     struct usher_options options = {.seats = s->seats, .guests = SCENE_ROWS};
     int error;
     switch (s->act) {
@@ -53,7 +53,7 @@ static int act(const struct party *p, struct usher_pool **own, struct usher_seat
         return usher_acquire(*own, seat);
     case ACT_UNTIL:
     case ACT_ASLEEP:
-        return usher_acquire_until(*own, seat, time);
+        return usher_acquire_until(*own, seat, &time);
     case ACT_TRY:
         return usher_try_acquire(*own, seat);
     case ACT_RELEASE:
@@ -151,11 +151,10 @@ static void live(const struct party *p)
 {
     struct usher_seat seat = {0};
     struct usher_pool *own = get_ready(p, &seat);
-    struct timespec time = p->s->act == ACT_ASLEEP ? after_us(ASLEEP_US) : (struct timespec){0, 0};
     if (!tracee_begin()) {
         _exit(77);
     }
-    int result = act(p, &own, &seat, &time);
+    int result = act(p, &own, &seat);
     atomic_store(&step_board->result, result);
     atomic_store(&step_board->done, 1);
     live_on(p, own, &seat);
