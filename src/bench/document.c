@@ -162,7 +162,7 @@ static void write_table(FILE *file, const json_t *table)
     unsigned case_count = bench_names(table, "case", cases);
     (void)fprintf(file, "\n%s; %s is better:\n\n", bench_text(table, "title"),
                   bench_text(table, "better"));
-    if (case_count == 1 && cases[0][0] == '\0') {
+    if (case_count == 1 && count > 0 && cases[0][0] == '\0') {
         write_peers(file, table, peers, count);
     } else if (case_count > 0) {
         write_cases(file, table, peers, count);

@@ -61,7 +61,8 @@ static void run_chain(struct crowd *crowd, const struct bench_peer *peer, unsign
                       double *ns, double *wakes)
 {
     shared->peer = peer;
-    shared->chain = shared->ended = 0;
+    shared->chain = 0;
+    atomic_store(&shared->ended, 0);
     shared->expected = waiters;
     peer->get();
     crowd_tell(crowd, waiters, wait_and_pass);

@@ -54,7 +54,7 @@ static pthread_mutex_t *plain;
 static int mutex_open(unsigned seats, unsigned guests)
 {
     (void)guests;
-    plain = bench_shared(sizeof *plain);
+    plain = bench_shared(sizeof(pthread_mutex_t));
     return seats == 1 ? init_mutex(plain, PTHREAD_MUTEX_STALLED) : -1;
 }
 
@@ -72,7 +72,7 @@ BENCH_RUN(mutex)
 
 static void mutex_close(void)
 {
-    bench_unshare(plain, sizeof *plain);
+    bench_unshare(plain, sizeof(pthread_mutex_t));
 }
 
 const struct bench_peer bench_mutex = {
@@ -85,7 +85,7 @@ static pthread_mutex_t *robust;
 static int robust_open(unsigned seats, unsigned guests)
 {
     (void)guests;
-    robust = bench_shared(sizeof *robust);
+    robust = bench_shared(sizeof(pthread_mutex_t));
     return seats == 1 ? init_mutex(robust, PTHREAD_MUTEX_ROBUST) : -1;
 }
 
@@ -110,7 +110,7 @@ BENCH_RUN(robust)
 
 static void robust_close(void)
 {
-    bench_unshare(robust, sizeof *robust);
+    bench_unshare(robust, sizeof(pthread_mutex_t));
 }
 
 const struct bench_peer bench_robust = {

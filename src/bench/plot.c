@@ -185,7 +185,7 @@ static double draw_legend(FILE *file, const struct bench_panel *panels, double y
     unsigned count = bench_names(panels[0].table, "peer", peers);
     double x = 30;
     for (unsigned p = 0; p < count; p++) {
-        double needed = 38 + 8.2 * (double)strlen(peers[p]);
+        double needed = 44 + 8.2 * (double)strlen(peers[p]);
         if (x + needed > width) {
             x = 30;
             y += 20;

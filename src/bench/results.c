@@ -173,7 +173,7 @@ void bench_show(void)
     unsigned peer_count = bench_names(table, "peer", peers);
     unsigned case_count = bench_names(table, "case", cases);
     (void)printf("\n%s, %s\n\n", bench_text(table, "title"), bench_text(table, "unit"));
-    if (case_count == 1 && cases[0][0] == '\0') {
+    if (case_count == 1 && peer_count > 0 && cases[0][0] == '\0') {
         show_peers(peers, peer_count);
         (void)fflush(stdout);
         return;
