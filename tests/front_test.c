@@ -92,7 +92,7 @@ static void the_front_may_die_with_the_holder(unsigned front, long median_ms)
     (void)printf("  the next was in after %ld to %ld ms, median %ld\n", ms[0], ms[ROUNDS - 1],
                  ms[ROUNDS / 2]);
     EXPECT(ms[ROUNDS / 2] < median_ms);
-    EXPECT(ms[ROUNDS - 1] < 15000);
+    EXPECT(ms[ROUNDS - 1] < 28000);
     finish(pool, "front", 1);
 }
 
@@ -103,7 +103,7 @@ static void a_process_may_die_with_its_seat_and_the_front_of_the_line(void)
 
 static void two_processes_may_die_with_a_seat_and_the_front_of_the_line(void)
 {
-    the_front_may_die_with_the_holder(2, 5000);
+    the_front_may_die_with_the_holder(2, 10000);
 }
 
 int main(void)
