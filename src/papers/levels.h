@@ -16,7 +16,7 @@
  *
  * The paper lets turn begin with any value. A process reads a turn register only after it has
  * written it in the same competition, so what was there at first is never read, and one value
- * stands for all. tests/verdicts_test.c explores others too.
+ * stands for all. tests/known_test.c explores others too.
  */
 #ifndef USHER_PAPERS_LEVELS_H
 #define USHER_PAPERS_LEVELS_H
