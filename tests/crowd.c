@@ -72,7 +72,7 @@ uint64_t crowd_word(uint32_t life, uint32_t thread)
     return (uint64_t)life << 32 | thread;
 }
 
-/* We are in. If somebody was there before and did not say that it left, it is certainly dead, though
+/* We are in. If somebody was there before and did not say that it left, it is surely dead, though
    it may not be buried yet, and we were told. */
 static void enter(const struct visitor *v, const struct usher_seat *seat, uint32_t seats_before)
 {

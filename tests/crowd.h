@@ -70,7 +70,7 @@ extern uint32_t crowd_self; /* the life that this process leads */
 
 /* Who is in a seat, as the board has it. */
 uint64_t crowd_word(uint32_t life, uint32_t thread);
-/* Come in, by any way. Patient: it may be for long. 0, or why not; in order: nobody who waited before
+/* Come in, by any way. Patient: it may be for long. 0, or why not; in order: nobody who was before
    is waiting still. */
 int crowd_come(struct usher_pool *pool, struct visitor *v, struct usher_seat *seat, bool patient);
 int crowd_come_in_order(struct usher_pool *pool, struct visitor *v, struct usher_seat *seat);

@@ -83,7 +83,7 @@ static void leave_to_an_heir(struct usher_pool *pool, struct visitor *v, struct 
     atomic_fetch_add(&board->counts.heirs, 1);
 }
 
-/* Have a child that comes, too, with a handle of its own. It does not wait for long, for that may be
+/* Have a child that comes, too, with a handle of its own. It does not wait long, for that may be
    for us. */
 static void have_a_child(struct visitor *v)
 {

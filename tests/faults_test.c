@@ -1,7 +1,7 @@
 /*
  * Every call that libusher makes and that can fail, fails: the first, the second, .. until a run
  * does without it. Each time there is an error that says so or the run succeeds in spite of it,
- * nothing is left (descriptors, memory, files, seats, locks), nobody alive is taken for dead, and the
+ * nothing is left (descriptors, memory, files, seats, locks), no living one is taken for dead, the
  * same once more succeeds.
  */
 #include "faults.h"

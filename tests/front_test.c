@@ -1,6 +1,6 @@
 /*
  * Those at the front of the line look for the dead; here they die, with the holder. Threads of one
- * process die together, so that this is no rare chance. One further back finds out, and soon: none of
+ * process die together, so this is no rare chance. One further back finds out, and soon: none of
  * these has waited for long, so none is about to look by itself.
  */
 #include "mortals.h"

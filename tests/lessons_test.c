@@ -283,7 +283,7 @@ static void a_remover_that_died_undecided_has_not_removed_a_pool_in_use(void)
     EXPECT_EQ(usher_remove("undecided"), 0);
 }
 
-/* Closing gave back the seats one by one and freed what it knew of each, and looked there again when
+/* Closing gave back the seats one by one and freed what it knew of each, and looked there when
    the next one went to somebody who did not wake. */
 static void a_handle_with_two_seats_is_closed_while_one_in_line_is_stopped(void)
 {

@@ -26,8 +26,8 @@ void zk_workers_begin(void);
 void zk_set_session(long ms);
 /* The fence of a seat, which must be held. */
 uint64_t zk_fence_of(struct usher_pool *pool, const struct usher_seat *seat);
-/* Eight workers, twelve rounds each, in a pool of three seats, and as many that give up; more, until `meanwhile` is over, if
-   that is not NULL. */
+/* Eight workers, twelve rounds each, in a pool of three seats, and as many that give up;
+   more, until `meanwhile` is over, if that is not NULL. */
 void zk_workers_run(const char *name, void (*meanwhile)(void));
 /* Nobody holds, nobody waits, and k fit in; then the pool is removed. */
 void zk_expect_whole(const char *name, uint32_t seats);

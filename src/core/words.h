@@ -27,8 +27,8 @@
  *          +---------+-------------------------+
  *     seat  63     48 47     32 31 30          0
  *          +---------+---------+--+------------+   whose it is: held, if that row is in and its own
- *          | row + 1 | row + 1 |d |    count   |   word says so; who asks for it; d: the last holder
- *          +---------+---------+--+------------+   died in it; how often it was asked for, or died in
+ *          | row + 1 | row + 1 |d |    count   |   word says so; who asks for it; d: a holder
+ *          +---------+---------+--+------------+   died in it; how often asked for, or died in
  *
  * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at
  * most 2^17 places long, and no ticket is issued while its place still holds an entry of the same

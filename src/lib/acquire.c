@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* So often each seat is looked at before a pool is taken to be damaged. Tests have less patience. */
+/* So often each seat is looked at before a pool is taken for damaged. Tests have less patience. */
 #ifndef ACQUIRE_ROUNDS
 #define ACQUIRE_ROUNDS 10000
 #endif

@@ -3,7 +3,7 @@
  * changes, and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
  * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS; and, a third as
- * often, because the first may die, too, the second: the first behind it that is of another process,
+ * often, because the first may die, too, the second: the first behind it of another process,
  * for threads die together. The others sleep long, the longer the more they are, so that all of
  * them together hardly wake, about once in LOOK_EACH_NS: should those two be killed at once, one of
  * the others finds out. Whoever leaves the front of the line sees that the next one looks.
@@ -156,7 +156,7 @@ static int64_t until(struct usher_pool *pool, unsigned place, uint32_t row, int6
         return now + (place == 1 ? LOOK_FIRST_NS : LOOK_SECOND_NS);
     }
     /* Each sleeps for a time that has no memory, so that, however few or many have begun to sleep
-       together, one of them wakes in LOOK_EACH_NS on average: -ln of a random number below 1, by way
+       together, one wakes in LOOK_EACH_NS on average: -ln of a random number below 1, by way
        of its binary logarithm. */
     uint32_t random = scatter(row, now) | 1;
     unsigned zeros = (unsigned)__builtin_clz(random);
