@@ -195,7 +195,7 @@ static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
     if (atomic_load(&pool->header->removed) == 0) {
         return 0;
     }
-    (void)usher__pool_leave(pool, guest, guest->cycle);
+    usher__pool_leave(pool, guest);
     return -EIDRM;
 }
 

@@ -50,9 +50,7 @@ static void give_back(void *context)
             continue;
         }
         struct guest *guest = list->entries[e].guest;
-        if (atomic_load(&guest->state) == GUEST_HELD) {
-            (void)usher__pool_leave(pool, guest, guest->cycle);
-        }
+        usher__pool_leave(pool, guest);
         uint32_t away = GUEST_AWAY;
         (void)pthread_mutex_lock(&pool->mutex);
         guest->ended = true;
@@ -147,9 +145,7 @@ void usher__guest_detach(struct usher_pool *pool)
     bool ours = pool->generation == *usher__generation;
     /* Giving back may look at all of them, to see who is dead: none is freed before all have. */
     for (struct guest *guest = pool->guests; ours && guest != NULL; guest = guest->next) {
-        if (atomic_load(&guest->state) == GUEST_HELD) {
-            (void)usher__pool_leave(pool, guest, guest->cycle);
-        }
+        usher__pool_leave(pool, guest);
     }
     struct guest *next;
     for (struct guest *guest = pool->guests; guest != NULL; guest = next) {

@@ -80,8 +80,8 @@ enum { LIB_LOCK_REMOVE = 1 << 30, LIB_LOCK_ROW = LIB_LOCK_REMOVE + 1 };
 int usher__pool_usable(const struct usher_pool *pool);
 /* After core calls: see to those that were granted a seat and did not wake. */
 void usher__pool_settle(struct usher_pool *pool);
-/* Give back the seat of a guest of ours. 0 or -EPERM. */
-int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cycle);
+/* Give back the seat of a guest of ours, if it still has one. */
+void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
 
 /* file.c */
 int usher__file_open(struct usher_pool *pool, const char *name,

@@ -79,16 +79,6 @@ static inline __attribute__((always_inline)) void leave_again(struct usher_pool 
     count_one(pool, guest);
 }
 
-int usher__pool_leave(struct usher_pool *pool, struct guest *guest, uint64_t cycle)
-{
-    if (guest->cycle != cycle) {
-        return -EPERM;
-    }
-    atomic_store(&guest->state, GUEST_IDLE);
-    leave_again(pool, guest);
-    return 0;
-}
-
 /*
  * A seat is given back, or made over, once, whoever does it. Its own thread says that it leaves and
  * looks then whether another wants the seat: a store and a load with no barrier between them, as
@@ -141,6 +131,18 @@ static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, s
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     return lost ? -EPERM : 0;
+}
+
+/* For a thread that ends or a pool that is closed, and not in a hurry: the mutex decides between us
+   and a thread that takes the seat over meanwhile. */
+void usher__pool_leave(struct usher_pool *pool, struct guest *guest)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    if (atomic_load(&guest->state) == GUEST_HELD) {
+        atomic_store(&guest->state, GUEST_IDLE);
+        leave_again(pool, guest);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
 }
 
 /* A seat that another thread had. Its guest's notes are for that thread alone. */
