@@ -54,7 +54,11 @@ struct usher_options {
     int (*waiting)(struct usher_pool *pool, void *context);
     void *context;
     uint32_t waiting_ms;
-    uint32_t reserved[5]; /* zero */
+    uint32_t reserved[1]; /* zero */
+    /* What usher_inspect tells others of us, in a pool on ZooKeeper; of processes on this machine
+       /proc tells. Copied, and cut to what fits in usher_guest. */
+    const char *labels; /* names of seats 0, 1, .., with commas in between; or NULL */
+    const char *note;   /* such as the command line; or NULL */
 };
 
 /* usher_seat.flags */
@@ -190,7 +194,10 @@ struct usher_guest {
     uint64_t ticket;   /* of one that has been inside for long only the low 20 bits are certain */
     int64_t since_ns;  /* CLOCK_MONOTONIC when it began to hold or to wait; 0: not noted */
     uint64_t reserved[2];
-    char where[80]; /* PID@MACHINE, of a pool on ZooKeeper; otherwise "" */
+    /* Of a pool on ZooKeeper; otherwise "". */
+    char where[80]; /* PID@MACHINE */
+    char label[32]; /* of a holder's seat: usher_options.labels of the holder */
+    char note[128]; /* usher_options.note */
 };
 
 /*

@@ -89,6 +89,12 @@ void zk_workers_run(const char *name, void (*meanwhile)(void))
     }
 }
 
+static void say_fault(void *context, const char *sentence)
+{
+    (void)context;
+    (void)fprintf(stderr, "%s\n", sentence);
+}
+
 void zk_expect_whole(const char *name, uint32_t seats)
 {
     struct usher_seat held[8];
@@ -99,6 +105,7 @@ void zk_expect_whole(const char *name, uint32_t seats)
     }
     EXPECT_EQ(scene_info(pool).free, 0);
     EXPECT_EQ(usher_try_acquire(pool, &held[7]), -EAGAIN);
+    EXPECT_EQ(usher_verify(pool, say_fault, NULL), 0);
     for (uint32_t s = 0; s < seats; s++) {
         EXPECT_EQ(usher_release(pool, &held[s]), 0);
     }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /* Changes with struct remote_module: library and module are installed together. */
-#define REMOTE_VERSION 1U
+#define REMOTE_VERSION 2U
 
 struct remote; /* a pool as the module has opened it */
 
@@ -34,6 +34,8 @@ struct remote_module {
     int (*resize)(struct remote *remote, uint32_t seats);
     int (*inspect)(struct remote *remote, struct usher_info *info, struct usher_guest *guests,
                    size_t capacity);
+    int (*verify)(struct remote *remote, void (*say)(void *context, const char *sentence),
+                  void *context);
     int (*remove)(const char *name, bool force);
 };
 

@@ -139,7 +139,8 @@ int usher_verify(struct usher_pool *pool, void (*say)(void *context, const char 
     struct report report = {say, context, 0};
     const struct core *c = &pool->core;
     if (pool->module != NULL) {
-        return -EOPNOTSUPP;
+        int refused = usher__remote_usable(pool);
+        return refused != 0 ? refused : pool->module->verify(pool->remote, say, context);
     }
     int error = usher__pool_usable(pool);
     if (error != 0) {

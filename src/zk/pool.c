@@ -260,8 +260,7 @@ static int remove_some(struct remote *remote, const struct zk_view *view)
         return -ENOMEM;
     }
     for (; count < AT_ONCE && count < view->line.count; count++) {
-        (void)snprintf(paths[count], sizeof paths[count], "%s/%s", remote->path,
-                       view->line.tickets[count].name);
+        zk_ticket_path(remote, &view->line.tickets[count], paths[count]);
         changes[count] = (struct zk_change){.path = paths[count], .version = -1};
     }
     if (count == view->line.count) {
@@ -312,5 +311,6 @@ __attribute__((visibility("default"))) const struct remote_module usher_remote_m
     .reap = reap,
     .resize = resize,
     .inspect = inspect,
+    .verify = zk_verify,
     .remove = remove_,
 };

@@ -12,6 +12,11 @@ void zk_view_clear(struct zk_view *view)
     view->line = (struct zk_line){0};
 }
 
+void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket, char *path)
+{
+    (void)snprintf(path, ZK_PATH_ROOM, "%s/%s", remote->path, ticket->name);
+}
+
 /* The tickets among what is there; nodes that somebody else has put there are none of ours. */
 static int take_line(const struct zk_request *list, struct zk_line *line)
 {
@@ -76,7 +81,7 @@ static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t 
         }
         for (unsigned g = 0; g < plan->count; g++) {
             char *path = paths + (size_t)ZK_PATH_ROOM * g;
-            (void)snprintf(path, ZK_PATH_ROOM, "%s/%s", remote->path, plan->grants[g].ticket->name);
+            zk_ticket_path(remote, plan->grants[g].ticket, path);
             size_t length = zk_print_grant(&plan->grants[g], grants[g], sizeof grants[g]);
             changes[count++] = (struct zk_change){path, grants[g], length, 0};
         }

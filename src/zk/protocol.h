@@ -60,7 +60,9 @@ struct zk_view {
    zk_parse_state. Asks again after a lost connection. */
 int zk_look(struct remote *remote, struct zk_view *view);
 void zk_view_clear(struct zk_view *view);
-/* The same from answers to two requests, to get the pool's node and to list it. */
+/* Into ZK_PATH_ROOM: where a ticket is. */
+void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket, char *path);
+/* A look from answers to two requests, to get the pool's node and to list it. */
 int zk_view_take(struct remote *remote, const struct zk_request *requests, struct zk_view *view);
 /* Look, unless the view has something to begin with; change the number of seats if `seats` is not
    ZK_NOBODY; and grant what can be granted, until there is nothing left to do. How many grants, or
@@ -73,5 +75,9 @@ int zk_leave(struct remote *remote, const struct zk_own *own);
 int zk_acquire(struct remote *remote, struct usher_seat *seat, int64_t deadline_ns);
 int zk_release(struct remote *remote, const struct usher_seat *seat);
 int zk_lease(struct remote *remote, const struct usher_seat *seat, struct usher_lease *lease);
+
+/* verify.c */
+int zk_verify(struct remote *remote, void (*say)(void *context, const char *sentence),
+              void *context);
 
 #endif

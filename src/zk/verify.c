@@ -1,0 +1,144 @@
+/*
+ * Every relation that always holds in a pool on ZooKeeper, looked at one by one: usher_verify.
+ * What is read is read one after the other, so that in a pool in use one may seem broken.
+ */
+#include "zk/protocol.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { AT_ONCE = 128, MOST_WAITERS = 1024 };
+
+struct report {
+    void (*say)(void *context, const char *sentence);
+    void *context;
+    int faults;
+};
+
+static __attribute__((format(printf, 2, 3))) void fault(struct report *report, const char *format,
+                                                        ...)
+{
+    char sentence[256];
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
+    (void)vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    report->faults++;
+    if (report->say != NULL) {
+        report->say(report->context, sentence);
+    }
+}
+
+static void verify_counts(const struct zk_view *view, struct report *report)
+{
+    const struct zk_state *state = &view->state;
+    uint32_t holders = zk_holders(&view->line);
+    uint32_t named = 0;
+    for (uint32_t s = 0; s < state->count; s++) {
+        named += state->holder[s] != ZK_NOBODY;
+        for (uint32_t other = 0; other < s && state->holder[s] != ZK_NOBODY; other++) {
+            if (state->holder[other] == state->holder[s]) {
+                fault(report, "Ticket %" PRIu32 " is in seats %" PRIu32 " and %" PRIu32 ".",
+                      state->holder[s], other, s);
+            }
+        }
+    }
+    if (state->granted < state->reaped + named) {
+        fault(report, "%" PRIu64 " grants, but %" PRIu64 " were reaped and %" PRIu32 " are held.",
+              state->granted, state->reaped, named);
+    }
+    if (holders < state->seats && holders < view->line.count) {
+        fault(report, "%zu wait, though only %" PRIu32 " of %" PRIu32 " seats are held.",
+              view->line.count - holders, holders, state->seats);
+    }
+}
+
+/* Tickets are granted in order. */
+static void verify_order(const struct zk_view *view, struct report *report)
+{
+    const struct zk_ticket *waits = NULL;
+    for (size_t t = 0; t < view->line.count; t++) {
+        const struct zk_ticket *ticket = &view->line.tickets[t];
+        if (ticket->seat == ZK_NOBODY) {
+            waits = waits == NULL ? ticket : waits;
+        } else if (waits != NULL) {
+            fault(report, "Ticket %" PRIu32 " holds a seat, and %" PRIu32 " before it waits.",
+                  ticket->sequence, waits->sequence);
+        }
+    }
+}
+
+/* A ticket says what the pool's node says of it. */
+static void verify_ticket(const struct zk_ticket *ticket, const struct zk_request *got,
+                          struct report *report)
+{
+    uint32_t seat = ZK_NOBODY;
+    uint64_t fence;
+    if (got->error != 0 || got->text == NULL) {
+        return; /* it has gone since */
+    }
+    if (got->node_version > 0 && !zk_parse_grant(got->text, got->text_length, &seat, &fence)) {
+        fault(report, "Ticket %" PRIu32 " says nothing that means anything.", ticket->sequence);
+    } else if (seat != ticket->seat && ticket->seat == ZK_NOBODY) {
+        fault(report, "Ticket %" PRIu32 " was granted seat %" PRIu32 ", and waits.",
+              ticket->sequence, seat);
+    } else if (seat != ticket->seat) {
+        fault(report, "Ticket %" PRIu32 " is in seat %" PRIu32 ", and has not been told so.",
+              ticket->sequence, ticket->seat);
+    }
+}
+
+static int verify_some(struct remote *remote, const struct zk_ticket *tickets, size_t count,
+                       struct report *report)
+{
+    struct zk_request requests[AT_ONCE] = {0};
+    char(*paths)[ZK_PATH_ROOM] = calloc(AT_ONCE, sizeof *paths);
+    int error = -ENOMEM;
+    if (paths != NULL) {
+        for (size_t t = 0; t < count; t++) {
+            zk_ticket_path(remote, &tickets[t], paths[t]);
+            requests[t] = (struct zk_request){.kind = ZK_GET, .path = paths[t]};
+        }
+        (void)zk_client_ask(remote->client, requests, (unsigned)count);
+        error = 0;
+        for (size_t t = 0; t < count; t++) {
+            verify_ticket(&tickets[t], &requests[t], report);
+            error =
+                requests[t].error == 0 || requests[t].error == -ENOENT ? error : requests[t].error;
+        }
+        zk_request_clear(requests, (unsigned)count);
+    }
+    free(paths);
+    return error;
+}
+
+int zk_verify(struct remote *remote, void (*say)(void *context, const char *sentence),
+              void *context)
+{
+    struct report report = {say, context, 0};
+    struct zk_view *view = calloc(1, sizeof *view);
+    int error = view == NULL ? -ENOMEM : zk_look(remote, view);
+    if (error == 0) {
+        verify_counts(view, &report);
+        verify_order(view, &report);
+        size_t most = zk_holders(&view->line) + (size_t)MOST_WAITERS;
+        most = most < view->line.count ? most : view->line.count;
+        for (size_t t = 0; t < most && error == 0; t += AT_ONCE) {
+            size_t count = most - t < AT_ONCE ? most - t : AT_ONCE;
+            error = verify_some(remote, &view->line.tickets[t], count, &report);
+        }
+    }
+    if (view != NULL) {
+        zk_view_clear(view);
+        free(view);
+    }
+    if (error == -EUCLEAN) {
+        fault(&report, "What the pool's node says is not whole.");
+        error = 0;
+    }
+    return error != 0 ? error : report.faults;
+}
