@@ -12,10 +12,12 @@ _usher_directory() {
     fi
 }
 
-# The pools that begin with $1, or the files, if it is a path.
+# The pools that begin with $1, or the files, if it is a path. What is on servers is not asked for.
 _usher_pools() {
     local directory file name
-    if [[ $1 == */* ]]; then
+    if [[ $1 == zk:* ]]; then
+        return
+    elif [[ $1 == */* ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$1")
         return
@@ -34,7 +36,7 @@ _usher_options() {
     run) echo "-k --seats -n --nonblock -w --wait -E --conflict-exit-code -c --command --labels --env
                --warn-only -v --verbose -q --quiet --guests --mode --" ;;
     acquire) echo "-k --seats -n --nonblock -w --wait -E --conflict-exit-code -v --verbose -q --quiet
-                   --for --guests --mode" ;;
+                   --for --export --signal --guests --mode" ;;
     release) echo "--for" ;;
     status) echo "--json" ;;
     create) echo "-k --seats --guests --mode" ;;
@@ -47,6 +49,7 @@ _usher_value() {
     case $1 in
     --for) mapfile -t COMPREPLY < <(cd /proc && compgen -G "$2*" | grep -x '[0-9]*') ;;
     --env) mapfile -t COMPREPLY < <(compgen -v -W CUDA_VISIBLE_DEVICES -- "$2" | sort -u) ;;
+    --signal) mapfile -t COMPREPLY < <(compgen -A signal -- "SIG${2#SIG}") ;;
     --mode) mapfile -t COMPREPLY < <(compgen -W '600 660 666' -- "$2") ;;
     esac
 }
@@ -82,7 +85,7 @@ _usher() {
             over=yes:
             ;;
         -k | -w | -E | -c | --seats | --wait | --conflict-exit-code | --command | --labels | --env | \
-            --for | --guests | --mode)
+            --for | --signal | --guests | --mode)
             option=${COMP_WORDS[at]}
             [[ $option == -c || $option == --command ]] && line=yes
             [[ ${COMP_WORDS[at + 1]-} == = ]] && ((at++)) # bash cuts --mode=660 in three

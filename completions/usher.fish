@@ -12,7 +12,9 @@ function __usher_directory
 end
 
 function __usher_pools
-    if string match -q '*/*' -- (commandline -ct)
+    if string match -q 'zk:*' -- (commandline -ct)
+        return
+    else if string match -q '*/*' -- (commandline -ct)
         __fish_complete_path (commandline -ct)
         return
     end
@@ -37,7 +39,7 @@ function __usher_operands
             set over yes
         else if test $over = yes
             set -a operands $word
-        else if contains -- $word -k -w -E -c --seats --wait --conflict-exit-code --command --labels --env --for --guests --mode
+        else if contains -- $word -k -w -E -c --seats --wait --conflict-exit-code --command --labels --env --for --signal --guests --mode
             contains -- $word -c --command; and set -a operands run-a-line
             set -e words[1]
         else if not string match -q -- '-*' $word
@@ -114,5 +116,7 @@ complete -c usher -n '__usher_option run,acquire' -s q -l quiet -d 'Show nothing
 complete -c usher -n '__usher_option run,acquire,create' -l guests -x -d 'Of a new pool: how many may hold or wait at a time'
 complete -c usher -n '__usher_option run,acquire,create' -l mode -x -a '600 660 666' -d 'Of a new pool: who may use it'
 complete -c usher -n '__usher_verb acquire,release' -l for -x -a '(__fish_complete_pids)' -d 'The process that holds it'
+complete -c usher -n '__usher_verb acquire' -l export -d 'Print lines for eval: USHER_SEAT, USHER_FENCE and so on'
+complete -c usher -n '__usher_verb acquire' -l signal -x -a '(kill -l | string split " ")' -d 'If a seat of zk:// is about to be lost, send this'
 complete -c usher -n '__usher_verb status' -l json -d 'A JSON document for each pool'
 complete -c usher -n '__usher_verb remove' -l force -d 'Even if it is in use'

@@ -209,6 +209,20 @@ for bad in 0 x -1 1.5 99999999999 ''; do
     says --for
 done
 
+# What a shell can know of its seat, by eval; a pool whose name a shell would not take as it is.
+odd="it's \$HOME"
+script exported sh "eval \"\$(usher acquire --export \"$dir/odd name\")\"; echo \"\$USHER_POOL\" >\"\$USHER_TEST/name\"
+    step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$USHER_FENCE"
+eventually is_not_empty "$dir/exported.step"
+usher status "$dir/odd name" --json | jq -r '.holders[0] | "0 1 \(.ticket) \(.ticket)"' >"$dir/wanted"
+diff "$dir/wanted" "$dir/exported.step" || fail "that is not what the pool says"
+[ "$(cat "$dir/name")" = "$dir/odd name" ] || fail "the name has changed"
+go exported
+ends "$pid" 0
+status 0 usher acquire --export --signal TERM "$odd" --for $$
+[ "$(sh -c "$(cat "$dir/out"); echo \"\$USHER_POOL\"")" = "$odd" ] || fail "quotes are not quoted"
+status 0 usher release "$odd" --for $$
+
 # What is not there, not had, too much.
 status 66 usher release nosuch
 says nosuch

@@ -15,6 +15,9 @@ done
 nm -u "$build/libusher.a" | grep -qw openat || fail "nm shows nothing of the library"
 others=$(grep -nE '\b(kill|sigqueue|killpg)\(' src/cli/*.c | grep -vF 'kill(child, ' || :)
 [ -z "$others" ] || fail "signals are sent to others than the command: $others"
+# But usher release ends keepers, and a keeper sends its shell what that has asked for.
+others=$(grep -nF 'pidfd_send_signal(' src/cli/*.c | cut -d : -f 1 | sort | tr '\n' ' ')
+[ "$others" = "src/cli/keeper.c src/cli/keepers.c " ] || fail "signals are sent in $others"
 passed
 
 # A pool that somebody cuts short: a message and an exit code, not a core.

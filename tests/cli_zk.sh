@@ -2,29 +2,13 @@
 # usher(1) and pools on ZooKeeper: a real server, commands whose seat is lost, wrappers that are
 # killed; and what is said if there is no module for it. usage: cli_zk.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/cli_support.sh"
 
 status 69 env USHER_MODULES="$dir" usher run zk://127.0.0.1/pool true
 says "pool zk://127.0.0.1/pool" "libzookeeper-st2"
 
-if [ ! -e "$build/zk_serve" ]; then
-    echo "SKIPPED: built without the ZooKeeper client; install libzookeeper-st-dev"
-    exit 77
-fi
-"$build/zk_serve" "$dir" >"$dir/server" 2>"$dir/server.err" &
-serving=$!
-until [ "$(wc -l <"$dir/server")" -eq 1 ]; do
-    kill -0 $serving 2>/dev/null || break
-    sleep 0.05 # between two looks
-done
-if ! read -r port server <"$dir/server" || [ "$port" = SKIPPED: ]; then
-    cat "$dir/server"
-    exit 77
-fi
-here=zk://127.0.0.1:$port/pools
-USHER_ZK_TIMEOUT=2s
-export USHER_ZK_TIMEOUT
+. "$(dirname "$0")/cli_zk_server.sh"
 
 # A command in a seat: what it sees, what comes back.
 status 7 usher run "$here/gpu" -k 2 -- sh -c 'echo $USHER_SEAT $USHER_SEATS $USHER_TICKET; exit 7'
@@ -46,10 +30,15 @@ status 73 usher create "$here/gpu" -k 2
 status 0 usher create "$here/one" -k 1
 status 64 usher create "$here/two" -k 1 --mode 660
 status 66 usher status "$here/none"
-status 64 usher acquire "$here/gpu"
-says "use usher run"
-status 64 usher release "$here/gpu"
-status 64 usher doctor "$here/gpu"
+status 64 usher resize "$here/gpu" 5000
+says "at most 4096"
+status 75 usher release "$here/gpu"
+says "holds no seat"
+status 0 usher doctor "$here/gpu"
+grep -q "Its servers answer, in" "$dir/out" || fail "the doctor does not say how fast"
+grep -q "Every relation" "$dir/out" || fail "the doctor does not verify"
+grep -q "2 seats, 2 free, 0 waiting" "$dir/out" || fail "the doctor does not count"
+status 66 usher doctor "$here/none"
 status 64 usher run "zk://127.0.0.1:$port/" -- true
 status 69 env USHER_ZK_TIMEOUT=200ms usher run zk://127.0.0.1:1/pool -- true
 says "do not answer"

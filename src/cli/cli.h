@@ -22,6 +22,7 @@ struct cli_verb {
 
 extern const struct cli_verb cli_run, cli_acquire, cli_release, cli_status, cli_top, cli_create,
     cli_resize, cli_remove, cli_doctor;
+extern const struct cli_verb cli_keep; /* for usher acquire alone: not in the list */
 
 /* options.c: what the verbs have in common. */
 enum cli_option {
@@ -32,7 +33,8 @@ enum cli_option {
     CLI_OPTION_FOR = 1 << 4,    /* --for PID */
     CLI_OPTION_JSON = 1 << 5,   /* --json */
     CLI_OPTION_CREATE = 1 << 6, /* --guests N, --mode M */
-    CLI_OPTION_FORCE = 1 << 7   /* --force */
+    CLI_OPTION_FORCE = 1 << 7,  /* --force */
+    CLI_OPTION_HAND = 1 << 8    /* --export, --signal SIGNAL */
 };
 
 struct cli_options {
@@ -40,11 +42,13 @@ struct cli_options {
     mode_t mode;
     int64_t wait_ns; /* INT64_MAX: for ever; 0: do not wait */
     int not_had;     /* the exit code for that */
-    bool verbose, quiet, json, force, warn_only;
+    bool verbose, quiet, json, force, warn_only, export_;
+    int signal;       /* to the holder, if its seat is lost; 0: none */
     pid_t for_pid;    /* 0: the caller */
     const char *line; /* -c */
     char *labels;     /* A,B,.. */
     const char *variable;
+    const char *note; /* what others see of us, in a pool that is elsewhere; or NULL */
     const char *pool; /* the first operand */
     int rest;         /* index of what follows it */
 };
@@ -86,6 +90,13 @@ bool cli_process(pid_t pid, struct cli_process *process);
 const char *cli_label_of(const struct usher_guest *holder, char *label, size_t room);
 /* What a process is running, for people: the name, and as many of its arguments as fit. */
 const char *cli_command_of(pid_t pid, char *text, size_t room);
+/* The same of a guest; of one of a pool that is elsewhere, what it has said of itself. */
+const char *cli_command(const struct usher_guest *guest, char *text, size_t room);
+/* PID; or PID@MACHINE, in a pool that is elsewhere. */
+char *cli_who(const struct usher_guest *guest, char *text, size_t room);
+/* usher_inspect, with shells in the place of those who keep their seats (keeper.c). */
+int cli_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
+                size_t capacity);
 
 /* seat.c: waiting for a seat as the commands do it. */
 struct cli_wait {
@@ -106,6 +117,19 @@ int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat);
 int cli_close(struct cli_wait *wait, int status);
 /* The label of a seat, or NULL. */
 const char *cli_label(const struct cli_options *options, uint32_t seat, char *room, size_t size);
+
+/* keepers.c: seats of pools that are elsewhere, held for a shell by keepers (keeper.c). */
+/* Have a keeper wait for a seat for that process and hold it; print the seat. An exit code, after a
+   message, or the keeper's own. */
+int cli_keeper_start(const struct cli_options *options, pid_t holder);
+/* Have the keepers of that pool for that process give back what they hold. How many did, and of
+   these how many had lost it; or -errno. */
+int cli_keepers_release(const char *pool, pid_t holder, int *lost);
+/* The process that a keeper holds its seat for; 0: it is not a keeper that holds one. */
+pid_t cli_kept_for(pid_t keeper);
+/* What keepers are named, as ps shows it: since they hold a seat, and since it is lost. */
+#define CLI_KEEPER_HOLDS "usher-keep"
+#define CLI_KEEPER_LOST "usher-lost"
 
 /* lease.c: a seat that can be lost. */
 struct cli_lease {
@@ -128,6 +152,9 @@ bool cli_nested(struct usher_pool *pool, struct usher_seat *seat);
 bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat);
 /* Set what the command sees: USHER_POOL, USHER_SEAT .. and USHER_HELD. */
 int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, bool nested);
+/* What acquire prints: the number, or what cli_environment would set as a line for the shell. */
+enum { CLI_SEAT_TEXT = 20000 };
+void cli_seat_text(const struct cli_wait *wait, const struct usher_seat *seat, char *text);
 /* In the child, just before exec: who holds it is this process. */
 void cli_environment_holder(pid_t pid);
 

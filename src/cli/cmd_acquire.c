@@ -59,13 +59,20 @@ static pid_t caller(void)
     return shell;
 }
 
+/* Give back what a process holds. How much, or -errno; `lost` counts what it had no longer. */
+static int release_of(const struct cli_wait *wait, pid_t holder, int *lost)
+{
+    return wait->pool == NULL ? cli_keepers_release(wait->pool_name, holder, lost)
+                              : usher_release_for(wait->pool, holder);
+}
+
 /* Give back what the calling shell holds, or else the one that it is a copy of: a part of a script
    may release what the script has. */
-static int release_nearest(struct usher_pool *pool)
+static int release_nearest(const struct cli_wait *wait, int *lost)
 {
     int released = 0;
     for (pid_t shell = getppid(); released == 0 && shell != 0; shell = original_of(shell)) {
-        released = usher_release_for(pool, shell);
+        released = release_of(wait, shell, lost);
     }
     return released;
 }
@@ -73,7 +80,9 @@ static int release_nearest(struct usher_pool *pool)
 /* Tell the number, then make the seat over: one whose number nobody knows is not held. */
 static int hand_over(struct cli_wait *wait, struct usher_seat *seat, pid_t holder)
 {
-    (void)printf("%u\n", seat->number);
+    char text[CLI_SEAT_TEXT];
+    cli_seat_text(wait, seat, text);
+    (void)fputs(text, stdout);
     int error = cli_printed(CLI_OK);
     if (error == 0) {
         int assigned = usher_assign(wait->pool, seat, holder);
@@ -96,7 +105,7 @@ static int acquire(int argc, char **argv)
     struct usher_seat seat;
     int error = cli_parse(&cli_acquire,
                           CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_TALK | CLI_OPTION_FOR |
-                              CLI_OPTION_CREATE,
+                              CLI_OPTION_CREATE | CLI_OPTION_HAND,
                           true, argc, argv, &options);
     if (error != 0) {
         return error;
@@ -104,17 +113,17 @@ static int acquire(int argc, char **argv)
     if (options.pool == NULL || options.rest < argc) {
         return cli_fail(CLI_USAGE, "acquire: give one pool; usage: usher %s", cli_acquire.usage);
     }
-    if (cli_is_elsewhere(options.pool)) {
-        return cli_fail(CLI_USAGE,
-                        "pool %s: a shell cannot hold a seat of a pool on ZooKeeper; use usher run",
-                        options.pool);
-    }
     pid_t holder = options.for_pid != 0 ? options.for_pid : caller();
+    if (cli_is_elsewhere(options.pool)) {
+        return cli_keeper_start(&options, holder);
+    }
     error = cli_open(&wait, &options, 0);
     if (error == 0) {
         if (options.for_pid == 0 && cli_nested_run(wait.pool, &seat)) {
             /* under usher run of the same pool: that seat is ours until the command ends */
-            (void)printf("%u\n", seat.number);
+            char text[CLI_SEAT_TEXT];
+            cli_seat_text(&wait, &seat, text);
+            (void)fputs(text, stdout);
             return cli_close(&wait, cli_printed(CLI_OK));
         }
         error = cli_get_seat(&wait, &seat);
@@ -130,6 +139,7 @@ static int release(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
+    int lost = 0;
     int error = cli_parse(&cli_release, CLI_OPTION_FOR, true, argc, argv, &options);
     if (error != 0) {
         return error;
@@ -137,21 +147,24 @@ static int release(int argc, char **argv)
     if (options.pool == NULL || options.rest < argc) {
         return cli_fail(CLI_USAGE, "release: give one pool; usage: usher %s", cli_release.usage);
     }
-    if (cli_is_elsewhere(options.pool)) {
-        return cli_fail(CLI_USAGE, "pool %s: no shell holds a seat of a pool on ZooKeeper",
-                        options.pool);
+    wait = (struct cli_wait){.pool_name = options.pool};
+    if (!cli_is_elsewhere(options.pool)) {
+        error = cli_open(&wait, &options, USHER_EXISTING);
     }
-    error = cli_open(&wait, &options, USHER_EXISTING);
-    if (error == 0) {
-        int released = options.for_pid != 0 ? usher_release_for(wait.pool, options.for_pid)
-                                            : release_nearest(wait.pool);
-        if (released < 0) {
-            error = cli_fail_pool(options.pool, released, false);
-        } else if (released == 0) {
-            error =
-                cli_fail(CLI_NOT_HAD, "pool %s: process %ld holds no seat that could be released",
+    if (error != 0) {
+        return error;
+    }
+    int released = options.for_pid != 0 ? release_of(&wait, options.for_pid, &lost)
+                                        : release_nearest(&wait, &lost);
+    if (released < 0) {
+        error = cli_fail_pool(options.pool, released, false);
+    } else if (released == 0) {
+        error = cli_fail(CLI_NOT_HAD, "pool %s: process %ld holds no seat that could be released",
                          options.pool, (long)(options.for_pid != 0 ? options.for_pid : caller()));
-        }
+    } else if (lost > 0) {
+        error = cli_fail(CLI_LOST, "pool %s: the seat had been lost", options.pool);
+    }
+    if (wait.pool != NULL) {
         usher_close(wait.pool);
     }
     return error;
@@ -159,12 +172,17 @@ static int release(int argc, char **argv)
 
 const struct cli_verb cli_acquire = {
     "acquire",
-    "acquire POOL [-k SEATS] [-n | -w TIME] [-E CODE] [--for PID] [-v | -q]",
+    "acquire POOL [-k SEATS] [-n | -w TIME] [-E CODE] [--for PID] [--export]\n"
+    "           [--signal SIGNAL] [-v | -q]",
     "get a seat for the calling shell; print its number",
     "Waits in line like run, and prints the number of the seat. The seat is held by the\n"
     "calling shell until 'usher release', or until that shell ends, however it ends.\n\n"
     "  -k, -n, -w, -E, -v, -q, --guests, --mode   as for run\n"
-    "  --for PID          held by that process instead of the calling shell\n\n"
+    "  --for PID          held by that process instead of the calling shell\n"
+    "  --export           print lines for eval instead: USHER_SEAT, USHER_FENCE and so on\n"
+    "  --signal SIGNAL    if a seat of zk:// is about to be lost, send this to its holder\n\n"
+    "Of a pool on ZooKeeper a process of its own, 'usher keep', keeps the seat for the\n"
+    "shell. It ends with the shell, or with 'usher release'.\n\n"
     "  seat=$(usher acquire licences -k 2) || exit\n"
     "  ... use licence number $seat ...\n"
     "  usher release licences\n",
@@ -175,7 +193,8 @@ const struct cli_verb cli_release = {
     "release",
     "release POOL [--for PID]",
     "give back what the calling shell has acquired",
-    "Gives back the seats of that pool that the calling shell holds by 'usher acquire'.\n\n"
+    "Gives back the seats of that pool that the calling shell holds by 'usher acquire'.\n"
+    "A pool on ZooKeeper must be named as it was named there.\n\n"
     "  --for PID          what that process holds instead\n",
     release,
 };

@@ -46,10 +46,10 @@ static int resize(int argc, char **argv)
     if (failed == -ERANGE) {
         struct usher_info info = {0};
         (void)usher_inspect(wait.pool, &info, NULL, 0);
-        error = cli_fail(CLI_USAGE,
-                         "pool %s: it has room for at most %u seats; remove it and create a larger "
-                         "one",
-                         options.pool, info.most_seats);
+        error = cli_fail(CLI_USAGE, "pool %s: it has room for at most %u seats%s", options.pool,
+                         info.most_seats,
+                         cli_is_elsewhere(options.pool) ? ", like every pool on ZooKeeper"
+                                                        : "; remove it and create a larger one");
     } else if (failed != 0) {
         error = cli_fail_pool(options.pool, failed, false);
     }
@@ -98,6 +98,24 @@ static int lasting_faults(struct usher_pool *pool)
     return faults;
 }
 
+static void say_reaped(struct usher_pool *pool, int reaped, bool elsewhere)
+{
+    if (elsewhere) {
+        int64_t before = cli_now_ns();
+        (void)usher_inspect(pool, NULL, NULL, 0);
+        (void)printf("  Its servers answer, in %.1f ms.\n", (double)(cli_now_ns() - before) / 1e6);
+    }
+    if (reaped > 0 && elsewhere) {
+        (void)printf("  %d of those who waited had a seat to get, and have it now.\n", reaped);
+    } else if (reaped > 0) {
+        (void)printf("  %d had died, holding a seat, waiting or half way through a call; what they "
+                     "left is finished.\n",
+                     reaped);
+    } else {
+        (void)printf("  Nobody had died and left anything.\n");
+    }
+}
+
 static int doctor(int argc, char **argv)
 {
     struct cli_options options;
@@ -110,28 +128,22 @@ static int doctor(int argc, char **argv)
     if (options.pool == NULL || options.rest < argc) {
         return cli_fail(CLI_USAGE, "doctor: give one pool; usage: usher %s", cli_doctor.usage);
     }
-    if (cli_is_elsewhere(options.pool)) {
-        return cli_fail_pool(options.pool, -EOPNOTSUPP, false);
-    }
     error = cli_open(&wait, &options, USHER_EXISTING);
     if (error != 0) {
         return error;
     }
-    (void)printf("%s: %s\n", options.pool, usher_path(wait.pool));
+    bool elsewhere = cli_is_elsewhere(options.pool);
+    (void)printf("%s: %s\n", options.pool, elsewhere ? "on ZooKeeper" : usher_path(wait.pool));
     int reaped = usher_reap(wait.pool);
-    if (reaped < 0) {
-        error = cli_fail_pool(options.pool, reaped, false);
+    if (reaped >= 0) {
+        say_reaped(wait.pool, reaped, elsewhere);
+    }
+    int faults = reaped < 0 ? reaped : lasting_faults(wait.pool);
+    if (faults < 0) {
+        error = cli_fail_pool(options.pool, faults, false);
         usher_close(wait.pool);
         return error;
     }
-    if (reaped > 0) {
-        (void)printf("  %d had died, holding a seat, waiting or half way through a call; what they "
-                     "left is finished.\n",
-                     reaped);
-    } else {
-        (void)printf("  Nobody had died and left anything.\n");
-    }
-    int faults = lasting_faults(wait.pool);
     if (faults > 0) {
         (void)printf("  %d of the relations that always hold do not:\n", faults);
         (void)usher_verify(wait.pool, say, NULL);
@@ -142,8 +154,11 @@ static int doctor(int argc, char **argv)
         (void)printf("  Every relation that should hold between its words does.\n");
     }
     (void)usher_inspect(wait.pool, &info, NULL, 0);
-    (void)printf("  %u seats, %u free, %u waiting; %u of %u guest rows in use.\n", info.seats,
-                 info.free, info.waiters, info.guests_used, info.guests);
+    (void)printf("  %u seats, %u free, %u waiting", info.seats, info.free, info.waiters);
+    if (!elsewhere) {
+        (void)printf("; %u of %u guest rows in use", info.guests_used, info.guests);
+    }
+    (void)printf(".\n");
     if (info.seats == 0) {
         (void)printf("  It is drained: nobody enters until 'usher resize %s N'.\n", options.pool);
     }

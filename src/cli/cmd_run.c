@@ -37,6 +37,18 @@ static char **command_of(const struct cli_options *options, int argc, char **arg
     return options->rest < argc ? argv + options->rest : NULL;
 }
 
+/* What others see of it, in a pool that is elsewhere: the command, as much of it as fits. */
+static void describe(struct cli_options *options, char **command, char *note, size_t room)
+{
+    size_t used = 0;
+    note[0] = '\0';
+    for (unsigned w = options->line != NULL ? 2 : 0; command[w] != NULL && used + 1 < room; w++) {
+        (void)snprintf(note + used, room - used, "%s%s", used == 0 ? "" : " ", command[w]);
+        used += strlen(note + used);
+    }
+    options->note = note;
+}
+
 static int cannot_run(const char *command, int error)
 {
     if (error == ENOENT) {
@@ -191,6 +203,7 @@ static int run(int argc, char **argv)
     struct cli_options options;
     struct cli_wait wait;
     struct usher_seat seat;
+    char note[128];
     int error = cli_parse(&cli_run,
                           CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN | CLI_OPTION_TALK |
                               CLI_OPTION_CREATE,
@@ -206,6 +219,7 @@ static int run(int argc, char **argv)
         return cli_fail(CLI_USAGE, "run: '%s' behind -c LINE; leave one of them out",
                         argv[options.rest]);
     }
+    describe(&options, command, note, sizeof note);
     error = cli_open(&wait, &options, USHER_KEEP);
     if (error != 0) {
         return error;

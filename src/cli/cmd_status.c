@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMMAND_ROOM = 256 };
+enum { COMMAND_ROOM = 256, PID_WIDTH = 8, MOST_WHO = 26 };
 
 struct state {
     const char *name;
@@ -47,7 +47,7 @@ static json_t *holder_json(const struct usher_guest *guest)
     (void)json_object_set_new(object, "pid", json_integer(guest->pid));
     (void)json_object_set_new(object, "ticket", json_integer((json_int_t)guest->ticket));
     (void)json_object_set_new(object, "command",
-                              json_string(cli_command_of(guest->pid, command, sizeof command)));
+                              json_string(cli_command(guest, command, sizeof command)));
     (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
     (void)json_object_set_new(object, "alive",
                               guest->alive < 0 ? json_null() : json_boolean(guest->alive));
@@ -63,7 +63,7 @@ static json_t *waiter_json(const struct usher_guest *guest)
     (void)json_object_set_new(object, "pid", json_integer(guest->pid));
     (void)json_object_set_new(object, "ticket", json_integer((json_int_t)guest->ticket));
     (void)json_object_set_new(object, "command",
-                              json_string(cli_command_of(guest->pid, command, sizeof command)));
+                              json_string(cli_command(guest, command, sizeof command)));
     (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
     add_where(object, guest);
     return object;
@@ -108,14 +108,10 @@ static void print_json(const struct state *state)
     json_decref(document);
 }
 
-/* A process's command, as much of it as fits; of another machine, which process it is. */
+/* A process's command, as much of it as fits. */
 static const char *short_command(const struct usher_guest *guest, char *text, size_t width)
 {
-    if (guest->pid == 0 && guest->where[0] != '\0') {
-        (void)snprintf(text, COMMAND_ROOM, "%s", guest->where);
-    } else {
-        (void)cli_command_of(guest->pid, text, COMMAND_ROOM);
-    }
+    (void)cli_command(guest, text, COMMAND_ROOM);
     if (strlen(text) > width) {
         size_t kept = strlen(cli_cut(text, width - 3));
         (void)snprintf(text + kept, COMMAND_ROOM - kept, "...");
@@ -143,29 +139,54 @@ static void print_counts(const struct state *state)
     (void)printf("%s%s%s%s\n", cli_presentable(name), now, fits ? "" : "\n ", since);
 }
 
-static void print_table(const struct state *state)
+static const char machine_heading[] = "pid@machine";
+
+/* How wide the column is that says who it is. */
+static int who_width(const struct state *state)
+{
+    bool elsewhere = state->count > 0 && state->guests[0].where[0] != '\0';
+    int widest = elsewhere ? (int)strlen(machine_heading) : PID_WIDTH;
+    for (int g = 0; g < state->count; g++) {
+        char who[96];
+        int width = (int)strlen(cli_who(&state->guests[g], who, sizeof who));
+        widest = width > widest ? width : widest;
+    }
+    return widest < MOST_WHO ? widest : MOST_WHO;
+}
+
+static void print_guest(const struct usher_guest *guest, int width)
 {
     char command[COMMAND_ROOM];
     char label[256];
     char time[32];
+    char who[96];
+    char place[16];
+    const char *named = guest->position == 0 ? cli_label_of(guest, label, sizeof label) : "";
+    (void)snprintf(place, sizeof place, guest->position == 0 ? "%u" : "+%u",
+                   guest->position == 0 ? guest->seat : guest->position);
+    (void)printf("  %-5s %-8s %*s %14s  %s%s\n",
+                 guest->position == 0 && guest->seat == UINT32_MAX ? "?" : place,
+                 named[0] == '\0' ? "" : cli_cut(label, 8), width,
+                 cli_cut(cli_who(guest, who, sizeof who), (size_t)width),
+                 guest->since_ns == 0
+                     ? "-"
+                     : cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time),
+                 guest->alive == 0 ? "(dead) " : "",
+                 short_command(guest, command,
+                               (guest->alive == 0 ? 31U : 38U) - (size_t)(width - PID_WIDTH)));
+}
+
+static void print_table(const struct state *state)
+{
+    int width = who_width(state);
     print_counts(state);
     if (state->count > 0) {
-        (void)printf("  %-5s %-8s %8s %14s  %s\n", "seat", "label", "pid", "time", "command");
+        (void)printf("  %-5s %-8s %*s %14s  %s\n", "seat", "label", width,
+                     state->guests[0].where[0] == '\0' ? "pid" : machine_heading, "time",
+                     "command");
     }
     for (int g = 0; g < state->count; g++) {
-        const struct usher_guest *guest = &state->guests[g];
-        char place[16];
-        const char *named = guest->position == 0 ? cli_label_of(guest, label, sizeof label) : "";
-        (void)snprintf(place, sizeof place, guest->position == 0 ? "%u" : "+%u",
-                       guest->position == 0 ? guest->seat : guest->position);
-        (void)printf("  %-5s %-8s %8d %14s  %s%s\n",
-                     guest->position == 0 && guest->seat == UINT32_MAX ? "?" : place,
-                     named[0] == '\0' ? "" : cli_cut(label, 8), (int)guest->pid,
-                     guest->since_ns == 0
-                         ? "-"
-                         : cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time),
-                     guest->alive == 0 ? "(dead) " : "",
-                     short_command(guest, command, guest->alive == 0 ? 31 : 38));
+        print_guest(&state->guests[g], width);
     }
 }
 
@@ -185,7 +206,7 @@ static int look(const char *name, const struct cli_options *options)
             usher_close(state.pool);
             return cli_fail(CLI_OS, "out of memory");
         }
-        state.count = usher_inspect(state.pool, &state.info, state.guests, (size_t)room);
+        state.count = cli_inspect(state.pool, &state.info, state.guests, (size_t)room);
     } while (state.count > room);
     if (state.count < 0) {
         error = cli_fail_pool(name, state.count, false);

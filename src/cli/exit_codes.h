@@ -16,7 +16,7 @@
     X(CLI_BUG, 70, "a bug in usher")                                                               \
     X(CLI_OS, 71, "the operating system refused something")                                        \
     X(CLI_CANNOT_CREATE, 73, "the pool cannot be created")                                         \
-    X(CLI_LOST, 74, "the seat was lost, and the command ended for that")                           \
+    X(CLI_LOST, 74, "the seat was lost; under run, the command ended for that")                    \
     X(CLI_NOT_HAD, 75, "no seat was had (-E changes this)")                                        \
     X(CLI_PERMISSION, 77, "no permission")                                                         \
     X(CLI_OTHER_SEATS, 78, "the pool has another number of seats")                                 \

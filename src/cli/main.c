@@ -39,6 +39,9 @@ static void print_codes(void)
 
 static const struct cli_verb *find(const char *name)
 {
+    if (strcmp(name, cli_keep.name) == 0) {
+        return &cli_keep;
+    }
     for (unsigned v = 0; v < VERBS; v++) {
         if (strcmp(verbs[v]->name, name) == 0) {
             return verbs[v];
@@ -58,7 +61,7 @@ static int help(const char *name)
         return CLI_OK;
     }
     const struct cli_verb *verb = find(name);
-    if (verb == NULL) {
+    if (verb == NULL || verb->help == NULL) {
         return cli_fail(CLI_USAGE, "there is no verb '%s'; 'usher help' lists them", name);
     }
     (void)printf("usage: usher %s\n\n%s", verb->usage, verb->help);

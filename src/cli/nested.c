@@ -42,7 +42,7 @@ static void whole_path(struct usher_pool *pool, char *path)
 static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
 {
     struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
-    int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, MOST_GUESTS);
+    int count = guests == NULL ? 0 : cli_inspect(pool, NULL, guests, MOST_GUESTS);
     bool found = false;
     struct cli_process process;
     pid_t above = count > 0 ? getpid() : 0;
@@ -139,6 +139,46 @@ int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, 
         failed |= set_held(wait, seat);
     }
     return failed;
+}
+
+/* In quotes for a shell, at the end of the text. One that is in it ends them, stands for itself
+   behind a backslash, and begins them anew. */
+static void quote(char *text, const char *word)
+{
+    size_t used = strlen(text);
+    text[used++] = '\'';
+    for (; *word != '\0' && used + 8 < CLI_SEAT_TEXT; word++) {
+        for (const char *at = *word == '\'' ? "'\\'" : ""; *at != '\0'; at++) {
+            text[used++] = *at;
+        }
+        text[used++] = *word;
+    }
+    text[used++] = '\'';
+    text[used] = '\0';
+}
+
+void cli_seat_text(const struct cli_wait *wait, const struct usher_seat *seat, char *text)
+{
+    struct usher_info info = {0};
+    struct usher_lease lease = {.fence = 0};
+    if (!wait->options->export_) {
+        (void)snprintf(text, CLI_SEAT_TEXT, "%u\n", seat->number);
+        return;
+    }
+    (void)usher_inspect(wait->pool, &info, NULL, 0);
+    (void)snprintf(text, CLI_SEAT_TEXT, "export USHER_POOL=");
+    quote(text, wait->pool_name);
+    size_t used = strlen(text);
+    (void)snprintf(text + used, CLI_SEAT_TEXT - used,
+                   " USHER_SEAT=%u USHER_SEATS=%u USHER_TICKET=%llu", seat->number, info.seats,
+                   (unsigned long long)seat->ticket);
+    if (usher_check(wait->pool, seat, &lease) == 0) { /* of a seat above it is known there */
+        used = strlen(text);
+        (void)snprintf(text + used, CLI_SEAT_TEXT - used, " USHER_FENCE=%llu",
+                       (unsigned long long)lease.fence);
+    }
+    used = strlen(text);
+    (void)snprintf(text + used, CLI_SEAT_TEXT - used, "; unset USHER_LABEL\n");
 }
 
 void cli_environment_holder(pid_t pid)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ bool cli_parse_time(const char *text, int64_t *ns)
 }
 
 enum { NAME_ROOM = 32 };
-enum { LABELS = 256, ENV, FOR, JSON, GUESTS, MODE, FORCE, WARN_ONLY };
+enum { LABELS = 256, ENV, FOR, JSON, GUESTS, MODE, FORCE, WARN_ONLY, EXPORT, SIGNAL };
 
 static const struct option long_options[] = {
     {"seats", required_argument, NULL, 'k'},
@@ -58,6 +59,8 @@ static const struct option long_options[] = {
     {"mode", required_argument, NULL, MODE},
     {"force", no_argument, NULL, FORCE},
     {"warn-only", no_argument, NULL, WARN_ONLY},
+    {"export", no_argument, NULL, EXPORT},
+    {"signal", required_argument, NULL, SIGNAL},
     {NULL, 0, NULL, 0},
 };
 
@@ -88,6 +91,9 @@ static unsigned group_of(int option)
         return CLI_OPTION_CREATE;
     case FORCE:
         return CLI_OPTION_FORCE;
+    case EXPORT:
+    case SIGNAL:
+        return CLI_OPTION_HAND;
     default:
         return 0;
     }
@@ -139,6 +145,23 @@ static int take_number(const struct cli_verb *verb, int option, struct cli_optio
     }
 }
 
+/* TERM, SIGTERM or 15; 0: it is none. */
+static int signal_of(const char *text)
+{
+    uint64_t number;
+    if (cli_parse_number(text, (uint64_t)SIGRTMAX, &number)) {
+        return (int)number;
+    }
+    text += strncmp(text, "SIG", 3) == 0 ? 3 : 0;
+    for (int s = 1; s < NSIG; s++) {
+        const char *name = sigabbrev_np(s);
+        if (name != NULL && strcmp(name, text) == 0) {
+            return s;
+        }
+    }
+    return 0;
+}
+
 static int take_text(const struct cli_verb *verb, int option, struct cli_options *options)
 {
     switch (option) {
@@ -160,6 +183,9 @@ static int take_text(const struct cli_verb *verb, int option, struct cli_options
         }
         options->variable = optarg;
         return 0;
+    case SIGNAL:
+        options->signal = signal_of(optarg);
+        return options->signal != 0 ? 0 : wrong(verb, "--signal", optarg, "is not a signal");
     default:
         options->line = optarg;
         return 0;
@@ -187,10 +213,14 @@ static int take(const struct cli_verb *verb, int option, struct cli_options *opt
     case WARN_ONLY:
         options->warn_only = true;
         return 0;
+    case EXPORT:
+        options->export_ = true;
+        return 0;
     case 'w':
     case 'c':
     case LABELS:
     case ENV:
+    case SIGNAL:
         return take_text(verb, option, options);
     default:
         return take_number(verb, option, options);

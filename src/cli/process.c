@@ -1,4 +1,4 @@
-/* What /proc says of a process: its parent, its state, its command, the label of its seat. */
+/* What is known of a process: its parent, its state, its command, the label of its seat. */
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -63,7 +63,10 @@ const char *cli_label_of(const struct usher_guest *holder, char *label, size_t r
     const char *named = NULL;
     bool this_seat = false;
     bool this_ticket = false;
-    label[0] = '\0';
+    (void)snprintf(label, room, "%s", holder->label);
+    if (holder->where[0] != '\0') {
+        return cli_presentable(label);
+    }
     if (holder->pid <= 0 || holder->alive <= 0) {
         return label;
     }
@@ -83,4 +86,35 @@ const char *cli_label_of(const struct usher_guest *holder, char *label, size_t r
         (void)snprintf(label, room, "%s", named);
     }
     return cli_presentable(label);
+}
+
+const char *cli_command(const struct usher_guest *guest, char *text, size_t room)
+{
+    if (guest->note[0] == '\0') {
+        return cli_command_of(guest->pid, text, room);
+    }
+    (void)snprintf(text, room, "%s", guest->note);
+    return cli_presentable(text);
+}
+
+char *cli_who(const struct usher_guest *guest, char *text, size_t room)
+{
+    const char *machine = strchr(guest->where, '@');
+    if (guest->pid == 0 && machine != NULL) {
+        (void)snprintf(text, room, "%s", guest->where);
+    } else {
+        (void)snprintf(text, room, "%ld%s", (long)guest->pid, machine == NULL ? "" : machine);
+    }
+    return cli_presentable(text);
+}
+
+int cli_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
+                size_t capacity)
+{
+    int count = usher_inspect(pool, info, guests, capacity);
+    for (int g = 0; guests != NULL && g < count && (size_t)g < capacity; g++) {
+        pid_t shell = guests[g].where[0] == '\0' ? 0 : cli_kept_for(guests[g].pid);
+        guests[g].pid = shell != 0 ? shell : guests[g].pid;
+    }
+    return count;
 }

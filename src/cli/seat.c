@@ -126,8 +126,9 @@ static void describe(struct cli_wait *wait, char *line, size_t room)
     struct usher_guest guests[MOST_GUESTS];
     const struct usher_guest *longest;
     char text[32];
+    char who[96];
     char tail[96] = "";
-    int count = usher_inspect(wait->pool, &info, guests, MOST_GUESTS);
+    int count = cli_inspect(wait->pool, &info, guests, MOST_GUESTS);
     count = count > MOST_GUESTS ? MOST_GUESTS : count;
     uint32_t position = place_of(guests, count, &longest);
     size_t name = strlen(wait->pool_name);
@@ -138,7 +139,7 @@ static void describe(struct cli_wait *wait, char *line, size_t room)
     }
     append(line, room, "in line");
     if (longest != NULL) {
-        append(line, room, "; %d", (int)longest->pid);
+        append(line, room, "; %s", cli_who(longest, who, sizeof who));
         append(tail, sizeof tail, " for %s",
                cli_duration(cli_now_ns() - longest->since_ns, text, sizeof text));
     }
@@ -151,7 +152,7 @@ static void describe(struct cli_wait *wait, char *line, size_t room)
     if (longest != NULL && taken + LEAST_COMMAND < room) {
         char command[64];
         size_t fits = room - taken < sizeof command ? room - taken : sizeof command;
-        append(line, room, " %s", cli_command_of(longest->pid, command, fits));
+        append(line, room, " %s", cli_command(longest, command, fits));
     }
     append(line, room, "%s", tail);
 }
@@ -194,6 +195,8 @@ int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags)
                                 .flags = flags | USHER_TIMES,
                                 .waiting = waiting,
                                 .context = wait,
+                                .labels = options->labels,
+                                .note = options->note,
                                 .waiting_ms =
                                     isatty(STDERR_FILENO) && !options->quiet ? FIRST_LINE_MS : 0};
     int error = usher_open(&wait->pool, options->pool, &how);

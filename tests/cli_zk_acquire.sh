@@ -1,0 +1,221 @@
+#!/bin/sh
+# usher acquire and release of a pool on ZooKeeper: the keeper, a process that holds the seat for a
+# shell; what ends it, what its end does, and what is said. usage: cli_zk_acquire.sh BUILD
+# shellcheck source=tests/cli_support.sh disable=SC1091
+# shellcheck disable=SC2016,SC2154
+. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/cli_zk_server.sh"
+
+# script NAME SHELL LINES: a script that says STEP and stays there until it is let go with `go NAME`;
+# `reaches NAME STEP` waits for that. Its pid is $pid.
+script() {
+    rm -f "$dir/$1.gate" "$dir/$1.step"
+    mkfifo "$dir/$1.gate"
+    printf 'step() { echo "$*" >"%s.step"; until read -r go <"%s.gate"; do :; done; }\n%s\n' \
+        "$dir/$1" "$dir/$1" "$3" >"$dir/$1.sh"
+    begin "$1" "$2" "$dir/$1.sh"
+}
+step_is() {
+    [ "$(cat "$dir/$1.step")" = "$2" ]
+}
+reaches() {
+    eventually step_is "$@"
+}
+go() {
+    rm "$dir/$1.step"
+    let_go "$1"
+}
+held_by() {
+    pool_is "$1" ".free == 0 and .holders[0].pid == $2"
+}
+is_free() {
+    pool_is "$1" '.holders == [] and .waiters == []'
+}
+# keeper PID: the keeper of what that process holds.
+keeper() {
+    ps -eo pid=,comm=,args= | awk -v shell="$1" '$2 ~ /^usher-(keep|lost)$/ && $(NF-1) == shell {print $1}'
+}
+# With a session time of a minute what is given on in time was given on by somebody.
+long="env USHER_ZK_TIMEOUT=60s"
+
+for shell in dash bash; do
+    command -v $shell >/dev/null || { echo "SKIPPED: there is no $shell here" && continue; }
+    p=$here/$shell
+    # as the manual says
+    script plain $shell "seat=\$(usher acquire $p) || exit 1; step got \$seat; usher release $p; step done"
+    reaches plain 'got 0'
+    held_by "$p" "$pid" || fail "$shell: not held by the script"
+    now_is "$p" ".holders[0].command | contains(\"$dir/plain.sh\")"
+    status 75 usher acquire -n "$p"
+    prints ""
+    status 75 usher run -n "$p" true
+    status 3 usher acquire -w 0.1 -E 3 "$p"
+    go plain
+    reaches plain "done"
+    now_is "$p" '.free == 1 and .served == 1'
+    [ -z "$(keeper "$pid")" ] || fail "$shell: the keeper is still there"
+    go plain
+    ends "$pid" 0
+    # the shell is killed, or ends: the next has the seat at once, and the keeper is gone
+    script killed $shell "seat=\$($long usher acquire $p); step got \$seat"
+    killed=$pid
+    reaches killed 'got 0'
+    kept=$(keeper "$killed")
+    hold next "$p"
+    eventually line_has "$p" 1
+    kill -KILL "$killed"
+    ends "$killed" 137
+    is_in next
+    eventually process_is "$kept" X
+    let_go next
+    script over $shell "seat=\$($long usher acquire $p); step got \$seat"
+    reaches over 'got 0'
+    go over
+    ends "$pid" 0
+    eventually is_free "$p"
+    # in a function whose output is read, in a pipeline, with all that is said read, too
+    script inside $shell "enter() { seat=\$(usher acquire $p); echo \$seat; }; step got \$(enter 2>&1)"
+    reaches inside 'got 0'
+    held_by "$p" "$pid" || fail "$shell: in a function: not held by the script"
+    go inside
+    ends "$pid" 0
+    eventually is_free "$p"
+    script piped $shell "usher acquire $p 2>&1 | cat >\"$dir/number\"; step got \$(cat \"$dir/number\")
+        { usher release $p; :; } | cat; step done"
+    reaches piped 'got 0'
+    held_by "$p" "$pid" || fail "$shell: in a pipeline: not held by the script"
+    go piped
+    reaches piped "done"
+    now_is "$p" '.free == 1'
+    go piped
+    ends "$pid" 0
+done
+
+# Several seats for one shell, in one line with others; release gives all of them back.
+p=$here/several
+script several sh "a=\$(usher acquire $p -k 3); b=\$(usher acquire $p); step \$a \$b; usher release $p; step done"
+reaches several '0 1'
+now_is "$p" '.free == 1 and (.holders | map(.pid) | unique | length) == 1'
+[ "$(keeper "$pid" | wc -l)" -eq 2 ] || fail "not two keepers"
+go several
+reaches several "done"
+now_is "$p" '.free == 3'
+go several
+ends "$pid" 0
+
+# What a script can know of its seat; a command that it runs while it holds the only one.
+p=$here/inside
+script exported sh "eval \"\$(usher acquire --export $p)\"
+    step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$((USHER_FENCE > 0)) \$USHER_POOL
+    usher run -n $p -- sh -c 'echo \$USHER_SEAT \$USHER_FENCE' >$dir/ran; step \$USHER_FENCE"
+reaches exported "0 1 0 1 $p"
+go exported
+eventually is_not_empty "$dir/exported.step"
+[ "$(cat "$dir/ran")" = "0 $(cat "$dir/exported.step")" ] || fail "not under the seat that the shell holds"
+status 75 usher run -n "$p" true
+go exported
+ends "$pid" 0
+
+# Under usher run of the same pool that seat is the script's already.
+eventually is_free "$p"
+status 0 usher run "$p" -- sh -c "usher acquire $p && usher acquire $p"
+prints "0
+0"
+eventually is_free "$p"
+
+# For a process that is named.
+p=$here/other
+sleep 1000 &
+other=$!
+status 0 usher acquire "$p" --for $other
+prints 0
+held_by "$p" $other || fail "not held by the one that was named"
+status 75 usher release "$p"
+says "holds no seat"
+status 0 usher release "$p" --for $other
+now_is "$p" '.free == 1'
+status 0 env USHER_ZK_TIMEOUT=60s usher acquire "$p" --for $other
+kill -KILL $other
+wait $other 2>/dev/null || :
+eventually is_free "$p"
+status 64 usher acquire "$p" --for $other
+says "$other" "cannot hold a seat"
+now_is "$p" '.free == 1'
+
+# A keeper that is asked to end gives the seat back; one that is killed has it given on in time.
+script asked sh "seat=\$($long usher acquire $p); step got \$seat; usher release $p; step \$?"
+reaches asked 'got 0'
+kill -TERM "$(keeper "$pid")"
+eventually is_free "$p"
+go asked
+reaches asked 75
+go asked
+ends "$pid" 0
+script widowed sh "seat=\$(usher acquire $p); step got \$seat; usher release $p; step \$?"
+reaches widowed 'got 0'
+kill -KILL "$(keeper "$pid")"
+status 0 usher run "$p" true
+go widowed
+reaches widowed 75
+go widowed
+ends "$pid" 0
+
+# acquire ends in line: nobody waits in its place.
+hold first "$p"
+is_in first
+for signal in INT TERM KILL; do
+    begin ended usher acquire "$p"
+    eventually line_has "$p" 1
+    kill -$signal "$pid"
+    eventually line_has "$p" 0
+    case $signal in
+    INT) ends "$pid" 130 ;;
+    TERM) ends "$pid" 143 ;;
+    KILL) ends "$pid" 137 ;;
+    esac
+done
+status 78 usher acquire "$p" -k 4
+says "1 seat" 4 "usher resize"
+status 64 usher acquire "$p" --mode 660
+let_go first
+eventually is_free "$p"
+
+# A seat whose number cannot be told is not taken.
+got=0
+usher acquire "$p" >/dev/full 2>"$dir/said.err" || got=$?
+[ $got -eq 71 ] || fail "acquire to a full disk ended with $got"
+says "No space left"
+now_is "$p" '.free == 1'
+got=0
+usher acquire "$p" >&- 2>"$dir/said.err" || got=$?
+[ $got -eq 71 ] || fail "acquire without a standard output ended with $got"
+now_is "$p" '.free == 1'
+
+# The seat is lost: the shell is told, and its release says so; if it wants a signal, in time.
+script lost sh "seat=\$(usher acquire $p); step got \$seat; usher release $p; step \$?"
+lost=$pid
+reaches lost 'got 0'
+script told sh "trap 'told=yes' USR1; seat=\$(usher acquire $here/told --signal USR1)
+    echo in >$dir/in; until [ -n \"\${told-}\" ]; do sleep 0.05; done; usher release $here/told; step \$?"
+told=$pid
+eventually is_not_empty "$dir/in"
+kill -STOP "$server"
+eventually grep -q "will be lost.*(USR1) to $told" "$dir/told.err"
+eventually grep -q "seat 0 is lost" "$dir/lost.err"
+eventually test "$(ps -o comm= -p "$(keeper "$lost")")" = usher-lost
+kill -CONT "$server"
+go lost
+reaches lost 74
+grep -q "the seat had been lost" "$dir/lost.err" || fail "release said nothing"
+eventually is_not_empty "$dir/told.step"
+go lost
+go told
+ends "$lost" 0
+ends "$told" 0
+eventually is_free "$p"
+
+status 64 usher keep "$p" 1 0 nonsense
+status 64 usher acquire "$p" --signal NONSENSE
+says "--signal"
+[ -z "$(keeper "$lost")$(keeper "$told")" ] || fail "keepers are left over"
+echo "$checks checks passed"
