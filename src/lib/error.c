@@ -24,7 +24,9 @@ static const struct {
     {ENAMETOOLONG, "the name is too long"},
     {ENOENT, "there is no such pool, or no directory for it"},
     {EEXIST, "there is a pool of that name already"},
-    {EACCES, "no permission to use the pool's file or directory"},
+    {EACCES,
+     "no permission to use the pool's file or directory; on ZooKeeper: set USHER_ZK_AUTH to "
+     "the USER:PASSWORD that it was made with"},
     {EBUSY, "the pool is in use"},
     {ELOOP, "the pool's file is a symbolic link: give the path of the file itself"},
     {ENODEV, "not a pool: not a regular file"},
@@ -44,9 +46,13 @@ static const struct {
     {EHOSTUNREACH, "the address of the pool's servers cannot be found"},
     {ELIBACC,
      "pools on ZooKeeper need usher-zk.so and the client library: install libzookeeper-st2"},
+    {ENOPKG, "the ZooKeeper client library here was built without TLS: unset USHER_ZK_TLS, and use "
+             "a tunnel such as stunnel(8)"},
     {ELIBBAD, "usher-zk.so is of another version than this library: install both anew"},
     {EOPNOTSUPP, "pools on ZooKeeper do not have that"},
-    {EOVERFLOW, "the pool has had all the tickets there are: remove it and make a new one"},
+    {EOVERFLOW,
+     "the pool has had 2^34 tickets since one of the first was granted, which is held yet: "
+     "have it given back"},
     {ENOSYS, "this kernel cannot prove the death of another process: Linux 6.9 can"},
 };
 

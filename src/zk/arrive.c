@@ -16,21 +16,21 @@ static int64_t monotonic_ns(void)
 }
 
 /* The ticket as the server has named it. */
-static int take_name(struct remote *remote, struct zk_own *own, const char *name)
+static int take_path(struct zk_own *own, const char *path, uint32_t roll)
 {
     struct zk_ticket parsed;
-    (void)snprintf(own->path, sizeof own->path, "%s/%s", remote->path, name);
-    if (!zk_parse_ticket(name, &parsed)) {
+    const char *name = strrchr(path, '/');
+    (void)snprintf(own->path, sizeof own->path, "%s", path);
+    if (name == NULL || !zk_parse_ticket(roll, name + 1, &parsed)) {
         return -EOVERFLOW; /* sequence numbers have come to their end */
     }
-    own->sequence = parsed.sequence;
+    own->number = parsed.number;
     return 0;
 }
 
 /* The answer to a create was lost: whether there is a ticket. */
-static int find_created(struct remote *remote, struct zk_own *own)
+static int find_created(struct remote *remote, struct zk_own *own, struct zk_view *view)
 {
-    struct zk_view view = {.version = 0};
     struct zk_request sync = {.kind = ZK_SYNC, .path = remote->path};
     uint64_t session = zk_client_session(remote->client);
     int error;
@@ -39,50 +39,87 @@ static int find_created(struct remote *remote, struct zk_own *own)
         error = error != 0 ? error : zk_client_ask(remote->client, &sync, 1);
         zk_request_clear(&sync, 1);
     } while (error == -ECONNRESET);
-    error = error != 0 ? error : zk_look(remote, &view);
+    error = error != 0 ? error : zk_look(remote, view);
     if (error == 0) {
-        error = -ENOENT;
-        for (size_t t = 0; t < view.line.count && error == -ENOENT; t++) {
-            const struct zk_ticket *found = &view.line.tickets[t];
+        error = -EAGAIN;
+        for (size_t t = 0; t < view->line.count && error == -EAGAIN; t++) {
+            const struct zk_ticket *found = &view->line.tickets[t];
             if (found->session == session && found->n == own->n) {
-                error = take_name(remote, own, found->name);
+                zk_ticket_path(remote, found, own->path);
+                own->number = found->number;
+                error = 0;
             }
         }
     }
-    zk_view_clear(&view);
     return error;
 }
 
-/* Create a ticket, and look. */
-static int create_ticket(struct remote *remote, struct zk_own *own, struct zk_view *view)
+/* The requests of an arrival: to say who we are, once; to create a ticket; to look. */
+struct arrival {
+    char who_path[ZK_PATH_ROOM], who[ZK_WHO_ROOM];
+    char roll[ZK_PATH_ROOM], prefix[ZK_PATH_ROOM], made[ZK_PATH_ROOM];
+    struct zk_looking looking;
+    struct zk_change changes[2];
+    struct zk_request requests[2 + ZK_LOOK_REQUESTS];
+    unsigned create; /* which of them is that */
+};
+
+static unsigned put_arrival(struct remote *remote, const struct zk_own *own, struct arrival *all)
 {
     char name[ZK_NAME_ROOM];
-    char prefix[ZK_PATH_ROOM];
-    int error;
-    zk_print_ticket(name, zk_client_session(remote->client), own->n, getpid(),
-                    remote->pid_namespace, remote->host);
-    (void)snprintf(prefix, sizeof prefix, "%s/%s", remote->path, name);
-    do {
-        struct zk_request requests[] = {
-            {.kind = ZK_CREATE, .path = prefix, .data = "", .ticket = true},
-            {.kind = ZK_GET, .path = remote->path},
-            {.kind = ZK_LIST, .path = remote->path}};
-        (void)zk_client_ask(remote->client, requests, 3);
-        error = requests[0].error;
+    uint64_t session = zk_client_session(remote->client);
+    all->create = atomic_load(&remote->announced) ? 0 : 1;
+    if (all->create == 1) {
+        zk_print_session(name, session);
+        (void)snprintf(all->who_path, sizeof all->who_path, "%s/w/%s", remote->path, name);
+        all->requests[0] = (struct zk_request){.kind = ZK_CREATE,
+                                               .path = all->who_path,
+                                               .data = all->who,
+                                               .length = zk_print_who(&remote->who, all->who)};
+    }
+    zk_put_look(remote, &all->looking, &all->requests[all->create + 1],
+                atomic_load(&remote->long_line));
+    zk_roll_path(remote, all->looking.last, all->roll);
+    zk_print_ticket(name, session, own->n);
+    (void)snprintf(all->prefix, sizeof all->prefix, "%s/t%u/%s", remote->path, all->looking.last,
+                   name);
+    all->changes[0] = (struct zk_change){.what = ZK_CHECK, .path = all->roll, .version = 0};
+    all->changes[1] = (struct zk_change){
+        .what = ZK_TICKET, .path = all->prefix, .made = all->made, .room = sizeof all->made};
+    all->requests[all->create] =
+        (struct zk_request){.kind = ZK_MULTI, .changes = all->changes, .count = 2};
+    return all->create + 1 + all->looking.count;
+}
+
+/* Create a ticket, and look. The view has nothing in it if there is reason to look again. */
+static int create_ticket(struct remote *remote, struct zk_own *own, struct zk_view *view)
+{
+    struct arrival *all = malloc(sizeof *all);
+    int error = all == NULL ? -ENOMEM : -EAGAIN;
+    while (error == -EAGAIN) {
+        unsigned count = put_arrival(remote, own, all);
+        (void)zk_client_ask(remote->client, all->requests, count);
+        error = all->requests[all->create].error;
+        int seen = zk_take_look(remote, &all->looking, &all->requests[all->create + 1], view);
         if (error == 0) {
-            error = requests[0].text == NULL
-                        ? -ENOMEM
-                        : take_name(remote, own, requests[0].text + strlen(remote->path) + 1);
-        } else if (error == -ENOENT) {
-            error = -EIDRM;
+            error = take_path(own, all->made, all->looking.last);
+        } else if (error == -ESTALE || error == -ENOENT) { /* another roll, or no pool any more */
+            zk_view_clear(view);
+            seen = zk_look(remote, view);
+            error = seen == 0 ? -EAGAIN : seen;
         } else if (error == -ECONNRESET) {
-            error = find_created(remote, own);
+            error = find_created(remote, own, view);
         }
-        if (error == 0 && requests[2].error == 0) {
-            error = zk_view_take(remote, &requests[1], view);
+        bool announced = all->requests[0].error == 0 || all->requests[0].error == -EEXIST;
+        if (all->create == 1 && announced) {
+            atomic_store(&remote->announced, true);
         }
-        zk_request_clear(requests, 3);
-    } while (error == -ENOENT);
+        if (error == 0 && seen == -EIDRM) {
+            error = -EIDRM;
+        }
+        zk_request_clear(all->requests, count);
+    }
+    free(all);
     return error;
 }
 
@@ -124,15 +161,16 @@ static int give_up(struct remote *remote, struct zk_own *own, int why)
 
 /* When to look for seats whose holders are gone: those in front every third of the session time,
    those behind less often, so that a long line asks little more than a short one. */
-static int64_t next_sweep(struct remote *remote, const struct zk_view *view, uint32_t sequence)
+static int64_t next_sweep(struct remote *remote, const struct zk_view *view, uint64_t number)
 {
     int64_t third = zk_client_timeout_ns(remote->client) / 3;
-    int64_t place = 0;
-    for (size_t t = 0; t < view->line.count && view->line.tickets[t].sequence < sequence; t++) {
-        place += view->line.tickets[t].seat == ZK_NOBODY;
+    int64_t place = view->line.whole ? 0 : 12; /* which it is will be seen then */
+    for (size_t t = 0; view->line.whole && t < view->line.count; t++) {
+        const struct zk_ticket *ticket = &view->line.tickets[t];
+        place += ticket->seat == ZK_NOBODY && ticket->number < number;
     }
     int64_t often = place / 4 < 1 ? 1 : place / 4 > 12 ? 12 : place / 4;
-    unsigned jitter = (unsigned)(sequence * 2654435761U) >> 16 & 1023;
+    unsigned jitter = (uint32_t)number * 2654435761U >> 16 & 1023;
     return monotonic_ns() + third * often / 4096 * (3584 + jitter); /* an eighth more or less */
 }
 
@@ -153,7 +191,7 @@ static int wait_in_line(struct remote *remote, struct zk_own *own, struct zk_vie
 {
     const struct usher_options *options = &remote->options;
     int64_t ms = options->waiting == NULL ? 0 : options->waiting_ms;
-    int64_t sweep = next_sweep(remote, view, own->sequence);
+    int64_t sweep = next_sweep(remote, view, own->number);
     int error = read_ticket(remote, own, true);
     while (error == 0 && !own->granted) {
         int64_t now = monotonic_ns();
@@ -171,7 +209,7 @@ static int wait_in_line(struct remote *remote, struct zk_own *own, struct zk_vie
             zk_view_clear(view);
             error = zk_advance(remote, view, ZK_NOBODY, own);
             error = error > 0 ? 0 : error;
-            sweep = next_sweep(remote, view, own->sequence);
+            sweep = next_sweep(remote, view, own->number);
         }
     }
     return error;
@@ -189,7 +227,12 @@ static int arrive(struct remote *remote, struct zk_own *own, struct zk_view *vie
 {
     struct zk_listener listener = {.path = own->path};
     int error = create_ticket(remote, own, view);
-    if (error == 0) {
+    if (error == 0 && (own->number & INT32_MAX) >= remote->renewed_at) {
+        error = zk_renew(remote, (uint32_t)(own->number >> 31));
+        zk_view_clear(view);
+    }
+    bool crowded = view->line.tickets != NULL && !view->line.whole && zk_is_crowded(&view->state);
+    if (error == 0 && !crowded) {
         error = zk_advance(remote, view, ZK_NOBODY, own);
     }
     if (error < 0 || own->granted) {
@@ -211,7 +254,7 @@ static void hold(struct remote *remote, struct zk_own *own, struct usher_seat *s
     remote->held = own;
     (void)pthread_mutex_unlock(&remote->mutex);
     zk_client_hold(remote->client, 1);
-    *seat = (struct usher_seat){.number = own->seat, .ticket = own->sequence, .cycle = own->fence};
+    *seat = (struct usher_seat){.number = own->seat, .ticket = own->number, .cycle = own->fence};
 }
 
 int zk_acquire(struct remote *remote, struct usher_seat *seat, int64_t deadline_ns)
@@ -226,7 +269,7 @@ int zk_acquire(struct remote *remote, struct usher_seat *seat, int64_t deadline_
     }
     if (error == 0) {
         own->n = atomic_fetch_add(&remote->requests, 1);
-        own->sequence = ZK_NOBODY;
+        own->number = ZK_NO_TICKET;
         error = arrive(remote, own, view, deadline_ns);
         if (error != 0 && error != -ETIMEDOUT && error != -EAGAIN && error != -ECANCELED &&
             own->path[0] != '\0') {

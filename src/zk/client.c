@@ -85,6 +85,8 @@ static void on_data(int rc, const char *text, int length, const struct Stat *sta
         take_text(request, text == NULL ? "" : text, length < 0 ? 0 : (size_t)length);
         request->node_version = stat->version;
         request->created_zxid = (uint64_t)stat->czxid;
+        request->created_ms = stat->ctime;
+        request->changed_ms = stat->mtime;
     }
     answered(request, rc);
 }
@@ -95,8 +97,8 @@ static void on_list(int rc, const struct String_vector *names, const struct Stat
     struct zk_request *request = (struct zk_request *)(uintptr_t)context;
     if (rc == ZOK) {
         request->names = calloc((size_t)names->count + 1, sizeof *request->names);
-        /* What is told as cversion is births and deaths. */
-        request->births = ((uint64_t)stat->cversion + (uint64_t)stat->numChildren) / 2;
+        /* What is told as cversion is births and deaths, in 32 bits. */
+        request->births = ((uint32_t)stat->cversion + (uint32_t)stat->numChildren) / 2;
     }
     for (int32_t n = 0; request->names != NULL && n < names->count; n++) {
         request->names[n] = strdup(names->data[n]);
@@ -105,6 +107,16 @@ static void on_list(int rc, const struct String_vector *names, const struct Stat
             rc = ZSYSTEMERROR;
             break;
         }
+    }
+    answered(request, rc);
+}
+
+static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat, const void *context)
+{
+    struct zk_request *request = (struct zk_request *)(uintptr_t)context;
+    (void)stat;
+    if (rc == ZOK && !zk__adopt(request->exchange->client, acl)) {
+        rc = ZSYSTEMERROR;
     }
     answered(request, rc);
 }
@@ -132,6 +144,29 @@ void zk__on_event(zhandle_t *zh, int type, int state, const char *path, void *co
     }
 }
 
+static void put_change(const struct zk_client *client, const struct zk_change *change, zoo_op_t *op)
+{
+    switch (change->what) {
+    case ZK_MAKE:
+        zoo_create_op_init(op, change->path, change->data, (int)change->length, client->acl, 0,
+                           NULL, 0);
+        break;
+    case ZK_TICKET:
+        zoo_create_op_init(op, change->path, "", 0, client->acl, ZOO_EPHEMERAL_SEQUENTIAL,
+                           change->made, (int)change->room);
+        break;
+    case ZK_SET:
+        zoo_set_op_init(op, change->path, change->data, (int)change->length, change->version, NULL);
+        break;
+    case ZK_DROP:
+        zoo_delete_op_init(op, change->path, change->version);
+        break;
+    case ZK_CHECK:
+        zoo_check_op_init(op, change->path, change->version);
+        break;
+    }
+}
+
 static int send_multi(struct zk_client *client, struct zk_request *request)
 {
     zoo_op_t *ops = calloc(request->count, sizeof *ops);
@@ -141,13 +176,7 @@ static int send_multi(struct zk_client *client, struct zk_request *request)
         return ZSYSTEMERROR;
     }
     for (unsigned c = 0; c < request->count; c++) {
-        const struct zk_change *change = &request->changes[c];
-        if (change->data != NULL) {
-            zoo_set_op_init(&ops[c], change->path, change->data, (int)change->length,
-                            change->version, NULL);
-        } else {
-            zoo_delete_op_init(&ops[c], change->path, change->version);
-        }
+        put_change(client, &request->changes[c], &ops[c]);
     }
     int rc = zoo_amulti(client->zh, (int)request->count, ops, request->results, on_done, request);
     free(ops);
@@ -168,8 +197,7 @@ void zk__send(struct zk_client *client, struct zk_request *request)
     switch (request->kind) {
     case ZK_CREATE:
         rc = zoo_acreate(client->zh, request->path, request->data, (int)request->length,
-                         &ZOO_OPEN_ACL_UNSAFE, request->ticket ? ZOO_EPHEMERAL_SEQUENTIAL : 0,
-                         on_string, request);
+                         client->acl, ZOO_EPHEMERAL, on_string, request);
         break;
     case ZK_GET:
         rc = zoo_aget(client->zh, request->path, 0, on_data, request);
@@ -185,6 +213,9 @@ void zk__send(struct zk_client *client, struct zk_request *request)
         break;
     case ZK_DELETE:
         rc = zoo_adelete(client->zh, request->path, request->version, on_done, request);
+        break;
+    case ZK_ADOPT:
+        rc = zoo_aget_acl(client->zh, request->path, on_acl, request);
         break;
     case ZK_MULTI:
         rc = send_multi(client, request);

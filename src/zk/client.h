@@ -20,8 +20,17 @@ struct zk_client;
 /* CLOCK_BOOTTIME: it goes on while the machine sleeps, as the servers' clocks do. */
 int64_t zk_now_ns(void);
 
-/* Connect to servers. 0, -ENOTCONN: none answers within timeout_ms, -EACCES, -EINVAL, -ENOMEM. */
-int zk_client_open(struct zk_client **client, const char *hosts, int timeout_ms);
+/* How to connect. */
+struct zk_way {
+    const char *hosts;
+    int timeout_ms;
+    const char *auth; /* "USER:PASSWORD", for what is made to be usable by these alone; or NULL */
+    const char *tls;  /* files, as zookeeper_init_ssl wants them; or NULL */
+};
+
+/* Connect to servers. 0, -ENOTCONN: none answers within timeout_ms, -EACCES, -EHOSTUNREACH,
+   -ENOMEM; -ENOPKG: the client library has no TLS. */
+int zk_client_open(struct zk_client **client, const struct zk_way *way);
 /* End the session. `ours` false: in a forked child, which only lets go of it. */
 void zk_client_close(struct zk_client *client, bool ours);
 uint64_t zk_client_session(struct zk_client *client);
@@ -34,27 +43,37 @@ int64_t zk_client_valid_until(struct zk_client *client);
 
 /* What is asked. */
 enum zk_kind {
-    ZK_CREATE,    /* a node with data; text is its name then, with the sequence number */
+    ZK_CREATE,    /* a node with data, that goes with the session */
     ZK_GET,       /* its data */
     ZK_GET_WATCH, /* and whoever waits for it is told when it changes (zk_client_listen) */
     ZK_LIST,      /* names of the nodes below it */
     ZK_SYNC,      /* what is asked next is as new as this */
     ZK_DELETE,    /* at a version */
+    ZK_ADOPT,     /* its permissions: nodes that are made from now on have them, too */
     ZK_MULTI      /* changes, all or none of them */
 };
 
-/* A change within ZK_MULTI: a node is set if there is data, otherwise deleted. */
+/* A change within ZK_MULTI. */
+enum zk_what {
+    ZK_MAKE,   /* a node with data */
+    ZK_TICKET, /* an empty one with a sequence number, that goes with the session */
+    ZK_SET,    /* its data, at a version */
+    ZK_DROP,   /* delete it, at a version */
+    ZK_CHECK   /* it has that version */
+};
 struct zk_change {
+    enum zk_what what;
     const char *path, *data;
     size_t length;
     int32_t version; /* -1: any */
+    char *made;      /* ZK_TICKET: its path, as the server has named it, of `room` bytes */
+    size_t room;
 };
 
 struct zk_request {
     enum zk_kind kind;
     const char *path, *data;
     size_t length;
-    bool ticket;     /* ZK_CREATE: ephemeral, with a sequence number */
     int32_t version; /* ZK_DELETE */
     const struct zk_change *changes;
     unsigned count;
@@ -67,7 +86,9 @@ struct zk_request {
     char **names;
     size_t name_count;
     int32_t node_version;
-    uint64_t created_zxid, births; /* ZK_LIST: how many nodes were ever created below it */
+    uint64_t created_zxid;
+    int64_t created_ms, changed_ms; /* ZK_GET: by the clocks of the servers, since 1970 */
+    uint32_t births;                /* ZK_LIST: how many nodes were ever created below it */
 
     struct zk_exchange *exchange; /* within, from here on */
     int64_t sent_ns;

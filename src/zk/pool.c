@@ -1,7 +1,7 @@
 /* A pool on ZooKeeper as a whole, and the table that libusher finds in the module: remote.h. */
 #include "zk/protocol.h"
+#include "zk/settings.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,56 +9,49 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEFAULT_TIMEOUT_MS = 15000, LEAST_TIMEOUT_MS = 100, MOST_TIMEOUT_MS = 3600000 };
-enum { MOST_TRIES = 1000 };
-
-/* $USHER_ZK_TIMEOUT: 15, 15s or 400ms. Whether it is one. */
-static bool session_time(int *ms)
-{
-    const char *said = secure_getenv("USHER_ZK_TIMEOUT");
-    char *unit;
-    *ms = DEFAULT_TIMEOUT_MS;
-    if (said == NULL || said[0] == '\0') {
-        return true;
-    }
-    unsigned long number = strtoul(said, &unit, 10);
-    bool known = strcmp(unit, "ms") == 0 || strcmp(unit, "s") == 0 || *unit == '\0';
-    unsigned long factor = strcmp(unit, "ms") == 0 ? 1 : 1000;
-    if (!isdigit((unsigned char)said[0]) || !known || number > MOST_TIMEOUT_MS / factor ||
-        number * factor < LEAST_TIMEOUT_MS) {
-        return false;
-    }
-    *ms = (int)(number * factor);
-    return true;
-}
-
-/* The node of a new pool, and those above it that are missing. */
-static int create_node(struct remote *remote)
+/* Create the nodes above the pool that are missing. */
+static int create_above(struct remote *remote)
 {
     char *path = strdup(remote->path);
-    char text[ZK_STATE_ROOM];
-    struct zk_state state = {.seats = remote->options.seats == 0 ? 1 : remote->options.seats};
     int error = path == NULL ? -ENOMEM : 0;
-    for (uint32_t s = 0; s < state.seats; s++) {
-        state.holder[state.count++] = ZK_NOBODY;
-    }
-    size_t length = zk_print_state(&state, text);
-    for (char *at = path; error == 0 && at != NULL;) {
-        at = strchr(at + 1, '/');
-        bool last = at == NULL;
-        if (!last) {
-            *at = '\0';
-        }
-        struct zk_request create = {
-            .kind = ZK_CREATE, .path = path, .data = last ? text : "", .length = last ? length : 0};
-        error = zk_client_ask(remote->client, &create, 1);
-        zk_request_clear(&create, 1);
-        error = error == -EEXIST && !last ? 0 : error;
-        if (!last) {
-            *at = '/';
-        }
+    for (char *at = path; error == 0 && (at = strchr(at + 1, '/')) != NULL;) {
+        *at = '\0';
+        struct zk_change make = {.what = ZK_MAKE, .path = path, .data = ""};
+        struct zk_request request = {.kind = ZK_MULTI, .changes = &make, .count = 1};
+        error = zk_client_ask(remote->client, &request, 1);
+        error = error == -EEXIST ? 0 : error;
+        *at = '/';
     }
     free(path);
+    return error;
+}
+
+/* A new pool: its node, its first roll, and where its users say who they are. */
+static int create_pool(struct remote *remote)
+{
+    char roll[ZK_PATH_ROOM];
+    char who[ZK_PATH_ROOM];
+    char *text = malloc(ZK_STATE_ROOM);
+    struct zk_state *state = calloc(1, sizeof *state);
+    int error = text == NULL || state == NULL ? -ENOMEM : create_above(remote);
+    if (error == 0) {
+        state->seats = remote->options.seats == 0 ? 1 : remote->options.seats;
+        while (state->count < state->seats) {
+            state->holder[state->count++] = ZK_NO_TICKET;
+        }
+        zk_roll_path(remote, 0, roll);
+        (void)snprintf(who, sizeof who, "%s/w", remote->path);
+        struct zk_change changes[] = {{.what = ZK_MAKE,
+                                       .path = remote->path,
+                                       .data = text,
+                                       .length = zk_print_state(state, text)},
+                                      {.what = ZK_MAKE, .path = roll, .data = ""},
+                                      {.what = ZK_MAKE, .path = who, .data = ""}};
+        struct zk_request request = {.kind = ZK_MULTI, .changes = changes, .count = 3};
+        error = zk_client_ask(remote->client, &request, 1);
+    }
+    free(state);
+    free(text);
     return error;
 }
 
@@ -67,15 +60,21 @@ static int read_node(struct remote *remote, struct zk_state *state)
 {
     /* a server that lags would not know of a pool that was made just now */
     struct zk_request requests[] = {{.kind = ZK_SYNC, .path = "/"},
-                                    {.kind = ZK_GET, .path = remote->path}};
-    int error = zk_client_ask(remote->client, requests, 2);
+                                    {.kind = ZK_GET, .path = remote->path},
+                                    {.kind = ZK_ADOPT, .path = remote->path}};
+    int error = zk_client_ask(remote->client, requests, 3);
     if (error == 0) {
         error = requests[1].text == NULL
                     ? -ENOMEM
                     : zk_parse_state(requests[1].text, requests[1].text_length, state);
         remote->created_zxid = requests[1].created_zxid;
     }
-    zk_request_clear(requests, 2);
+    if (error == 0) {
+        atomic_store(&remote->first, state->first);
+        atomic_store(&remote->last, state->last);
+        atomic_store(&remote->long_line, state->next_count > 0);
+    }
+    zk_request_clear(requests, 3);
     return error;
 }
 
@@ -87,7 +86,7 @@ static int find_or_create(struct remote *remote)
     for (;;) {
         int error = read_node(remote, &state);
         if (error == -ENOENT && !(flags & USHER_EXISTING)) {
-            error = create_node(remote);
+            error = create_pool(remote);
             made = made || error == 0;
             error = error == -EEXIST ? 0 : error;
         } else if (error != -ECONNRESET) {
@@ -108,24 +107,49 @@ static int find_or_create(struct remote *remote)
 static void discard(struct remote *remote)
 {
     (void)pthread_mutex_destroy(&remote->mutex);
+    free(remote->labels);
+    free(remote->note);
     free(remote->path);
     free(remote);
 }
 
-static void describe_self(struct remote *remote)
+static int describe_self(struct remote *remote)
 {
     struct stat status;
-    if (gethostname(remote->host, sizeof remote->host - 1) != 0 || remote->host[0] == '\0') {
-        remote->host[0] = '_';
+    struct zk_who *who = &remote->who;
+    if (gethostname(who->host, sizeof who->host - 1) != 0 || who->host[0] == '\0') {
+        who->host[0] = '_';
     }
-    remote->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    who->pid = getpid();
+    who->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    const struct usher_options *options = &remote->options;
+    remote->labels = options->labels == NULL ? NULL : strdup(options->labels);
+    remote->note = options->note == NULL ? NULL : strdup(options->note);
+    who->labels = remote->labels;
+    who->note = remote->note;
+    return (options->labels != NULL && who->labels == NULL) ||
+                   (options->note != NULL && who->note == NULL)
+               ? -ENOMEM
+               : 0;
+}
+
+static int connect_(struct remote *remote, const char *name)
+{
+    char *hosts = NULL;
+    struct zk_way way = {.hosts = NULL};
+    int error = zk_settings(&way, &remote->renewed_at);
+    error = error != 0 ? error : zk_parse_name(name, &hosts, &remote->path);
+    if (error == 0) {
+        way.hosts = hosts;
+        error = zk_client_open(&remote->client, &way);
+    }
+    free(hosts);
+    return error;
 }
 
 static int open_(struct remote **opened, const char *name, const struct usher_options *options,
                  struct usher_pool *pool)
 {
-    int timeout_ms;
-    char *hosts = NULL;
     if (options->seats > ZK_MOST_SEATS) {
         return -ERANGE;
     }
@@ -139,12 +163,8 @@ static int open_(struct remote **opened, const char *name, const struct usher_op
     (void)pthread_mutex_init(&remote->mutex, NULL);
     remote->pool = pool;
     remote->options = *options;
-    describe_self(remote);
-    int error = session_time(&timeout_ms) ? zk_parse_name(name, &hosts, &remote->path) : -EINVAL;
-    if (error == 0) {
-        error = zk_client_open(&remote->client, hosts, timeout_ms);
-    }
-    free(hosts);
+    int error = describe_self(remote);
+    error = error != 0 ? error : connect_(remote, name);
     if (error == 0) {
         error = find_or_create(remote);
         if (error != 0) {
@@ -193,111 +213,16 @@ static int reap(struct remote *remote)
     return made;
 }
 
-static void add_guest(const struct remote *remote, const struct zk_ticket *ticket,
-                      uint32_t position, struct usher_guest *guest)
-{
-    bool here = ticket->pid_namespace == remote->pid_namespace &&
-                ticket->host_length == strlen(remote->host) &&
-                strncmp(ticket->host, remote->host, ticket->host_length) == 0;
-    *guest = (struct usher_guest){.seat = ticket->seat,
-                                  .position = position,
-                                  .pid = here ? ticket->pid : 0,
-                                  .alive = 1,
-                                  .ticket = ticket->sequence};
-    (void)snprintf(guest->where, sizeof guest->where, "%d@%.*s", (int)ticket->pid,
-                   (int)ticket->host_length, ticket->host);
-}
-
-static int inspect(struct remote *remote, struct usher_info *info, struct usher_guest *guests,
-                   size_t capacity)
-{
-    struct zk_view view = {.version = 0};
-    size_t count = 0;
-    int error = zk_look(remote, &view);
-    if (error != 0) {
-        zk_view_clear(&view);
-        return error;
-    }
-    for (uint32_t s = 0; s < view.state.count; s++) { /* by seat; then those who wait, in order */
-        for (size_t t = 0; t < view.line.count; t++) {
-            if (view.line.tickets[t].seat == s && count++ < capacity && guests != NULL) {
-                add_guest(remote, &view.line.tickets[t], 0, &guests[count - 1]);
-            }
-        }
-    }
-    uint32_t holders = (uint32_t)count;
-    for (size_t t = 0; t < view.line.count; t++) {
-        if (view.line.tickets[t].seat == ZK_NOBODY && count++ < capacity && guests != NULL) {
-            add_guest(remote, &view.line.tickets[t], (uint32_t)count - holders, &guests[count - 1]);
-        }
-    }
-    uint32_t waiters = (uint32_t)count - holders;
-    if (info != NULL) {
-        uint64_t known = view.state.granted + waiters;
-        *info =
-            (struct usher_info){.seats = view.state.seats,
-                                .free = holders < view.state.seats ? view.state.seats - holders : 0,
-                                .owed = holders > view.state.seats ? holders - view.state.seats : 0,
-                                .holders = holders,
-                                .waiters = waiters,
-                                .most_seats = ZK_MOST_SEATS,
-                                .served = view.state.granted - holders - view.state.reaped,
-                                .gave_up = view.births > known ? view.births - known : 0,
-                                .reaped = view.state.reaped};
-    }
-    zk_view_clear(&view);
-    return (int)count;
-}
-
-/* Delete some of the tickets, or the node itself if there are none. */
-static int remove_some(struct remote *remote, const struct zk_view *view)
-{
-    enum { AT_ONCE = 100 };
-    struct zk_change changes[AT_ONCE + 1];
-    char(*paths)[ZK_PATH_ROOM] = calloc(AT_ONCE, sizeof *paths);
-    unsigned count = 0;
-    if (paths == NULL) {
-        return -ENOMEM;
-    }
-    for (; count < AT_ONCE && count < view->line.count; count++) {
-        zk_ticket_path(remote, &view->line.tickets[count], paths[count]);
-        changes[count] = (struct zk_change){.path = paths[count], .version = -1};
-    }
-    if (count == view->line.count) {
-        changes[count++] = (struct zk_change){.path = remote->path, .version = view->version};
-    }
-    struct zk_request request = {.kind = ZK_MULTI, .changes = changes, .count = count};
-    int error = zk_client_ask(remote->client, &request, 1);
-    free(paths);
-    return error;
-}
-
 static int remove_(const char *name, bool force)
 {
     struct remote *remote;
-    struct zk_view view = {.version = 0};
     struct usher_options existing = {.flags = USHER_EXISTING};
     int error = open_(&remote, name, &existing, NULL);
-    if (error != 0) {
-        return error;
+    if (error == 0) {
+        error = zk_remove(remote, force);
+        close_(remote, true);
     }
-    for (unsigned tries = 0;; tries++) {
-        error = zk_look(remote, &view);
-        if (error == 0 && (tries == MOST_TRIES || (view.line.count > 0 && !force))) {
-            error = -EBUSY; /* in use; or somebody has put other nodes below it */
-        }
-        error = error != 0 ? error : remove_some(remote, &view);
-        if (error == -ECONNRESET) {
-            error = zk_client_again(remote->client);
-        }
-        /* Whoever comes or goes meanwhile makes it fail; then look again. */
-        if (error != 0 && error != -ESTALE && error != -ENOENT && error != -ENOTEMPTY) {
-            break;
-        }
-    }
-    zk_view_clear(&view);
-    close_(remote, true);
-    return error == -EIDRM ? 0 : error;
+    return error;
 }
 
 extern const struct remote_module usher_remote_module;
@@ -310,7 +235,7 @@ __attribute__((visibility("default"))) const struct remote_module usher_remote_m
     .lease = zk_lease,
     .reap = reap,
     .resize = resize,
-    .inspect = inspect,
+    .inspect = zk_inspect,
     .verify = zk_verify,
     .remove = remove_,
 };

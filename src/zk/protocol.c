@@ -1,75 +1,14 @@
-/* Look, advance, leave: see protocol.h. */
+/* Advance and leave: see protocol.h. */
 #include "zk/protocol.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-void zk_view_clear(struct zk_view *view)
-{
-    free(view->line.tickets);
-    view->line = (struct zk_line){0};
-}
-
-void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket, char *path)
-{
-    (void)snprintf(path, ZK_PATH_ROOM, "%s/%s", remote->path, ticket->name);
-}
-
-/* The tickets among what is there; nodes that somebody else has put there are none of ours. */
-static int take_line(const struct zk_request *list, struct zk_line *line)
-{
-    line->tickets = calloc(list->name_count + 1, sizeof *line->tickets);
-    if (line->tickets == NULL) {
-        return -ENOMEM;
-    }
-    for (size_t n = 0; n < list->name_count; n++) {
-        line->count += zk_parse_ticket(list->names[n], &line->tickets[line->count]);
-    }
-    return 0;
-}
-
-int zk_view_take(struct remote *remote, const struct zk_request *requests, struct zk_view *view)
-{
-    int error = requests[0].error != 0 ? requests[0].error : requests[1].error;
-    if (error == -ENOENT || (error == 0 && requests[0].created_zxid != remote->created_zxid)) {
-        return -EIDRM;
-    }
-    if (error != 0 || requests[0].text == NULL) {
-        return error != 0 ? error : -ENOMEM;
-    }
-    error = zk_parse_state(requests[0].text, requests[0].text_length, &view->state);
-    if (error == 0) {
-        view->version = requests[0].node_version;
-        view->births = requests[1].births;
-        error = take_line(&requests[1], &view->line);
-    }
-    if (error == 0) {
-        zk_settle(&view->line, &view->state);
-    }
-    return error;
-}
-
-int zk_look(struct remote *remote, struct zk_view *view)
-{
-    int error;
-    do {
-        struct zk_request requests[] = {{.kind = ZK_GET, .path = remote->path},
-                                        {.kind = ZK_LIST, .path = remote->path}};
-        zk_view_clear(view);
-        (void)zk_client_ask(remote->client, requests, 2);
-        error = zk_view_take(remote, requests, view);
-        zk_request_clear(requests, 2);
-    } while (error == -ECONNRESET && (error = zk_client_again(remote->client)) == 0);
-    return error;
-}
 
 /* The transaction of a plan, with a ticket that is deleted in it if `leaving` is not NULL. */
 static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t version,
                      const char *leaving)
 {
-    struct zk_change changes[ZK_MOST_GRANTS + 2];
+    struct zk_change changes[ZK_MOST_GRANTS + 2] = {0};
     char grants[ZK_MOST_GRANTS][48];
     char *paths = malloc((size_t)ZK_PATH_ROOM * ZK_MOST_GRANTS);
     char *state = malloc(ZK_STATE_ROOM);
@@ -77,16 +16,20 @@ static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t 
     int error = -ENOMEM;
     if (paths != NULL && state != NULL) {
         if (leaving != NULL) {
-            changes[count++] = (struct zk_change){.path = leaving, .version = -1};
+            changes[count++] = (struct zk_change){.what = ZK_DROP, .path = leaving, .version = -1};
         }
         for (unsigned g = 0; g < plan->count; g++) {
             char *path = paths + (size_t)ZK_PATH_ROOM * g;
             zk_ticket_path(remote, plan->grants[g].ticket, path);
             size_t length = zk_print_grant(&plan->grants[g], grants[g], sizeof grants[g]);
-            changes[count++] = (struct zk_change){path, grants[g], length, 0};
+            changes[count++] = (struct zk_change){
+                .what = ZK_SET, .path = path, .data = grants[g], .length = length};
         }
-        size_t length = zk_print_state(&plan->state, state);
-        changes[count++] = (struct zk_change){remote->path, state, length, version};
+        changes[count++] = (struct zk_change){.what = ZK_SET,
+                                              .path = remote->path,
+                                              .data = state,
+                                              .length = zk_print_state(&plan->state, state),
+                                              .version = version};
         struct zk_request request = {.kind = ZK_MULTI, .changes = changes, .count = count};
         error = zk_client_ask(remote->client, &request, 1);
     }
@@ -95,8 +38,7 @@ static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t 
     return error;
 }
 
-/* Somebody was faster, a ticket is gone, or it is not known whether it was done: look again. */
-static bool is_to_be_tried_again(struct remote *remote, int *error)
+bool zk_try_again(struct remote *remote, int *error)
 {
     if (*error == -ECONNRESET) {
         *error = zk_client_again(remote->client);
@@ -112,7 +54,7 @@ static bool is_to_be_tried_again(struct remote *remote, int *error)
 static void note_own(const struct zk_plan *plan, struct zk_own *own)
 {
     for (unsigned g = 0; g < plan->count && own != NULL; g++) {
-        if (plan->grants[g].ticket->sequence == own->sequence) {
+        if (plan->grants[g].ticket->number == own->number) {
             own->granted = true;
             own->seat = plan->grants[g].seat;
             own->fence = plan->grants[g].fence;
@@ -125,18 +67,21 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
     struct zk_plan *plan = malloc(sizeof *plan);
     int error = plan == NULL ? -ENOMEM : 0;
     int made = 0;
-    bool seen = view->line.tickets != NULL;
+    bool seen = view->line.tickets != NULL && view->line.whole;
     while (error == 0) {
         error = seen ? 0 : zk_look(remote, view);
         seen = false;
         if (error != 0) {
             break;
         }
+        if (zk_retire(remote, view)) {
+            continue;
+        }
         bool resize = seats != ZK_NOBODY && view->state.seats != seats;
         if (resize) {
             view->state.seats = seats;
         }
-        zk_make_plan(plan, &view->state, &view->line, ZK_NOBODY, remote->created_zxid);
+        zk_make_plan(plan, &view->state, &view->line, ZK_NO_TICKET, remote->created_zxid);
         if (plan->count == 0 && !resize) {
             break;
         }
@@ -147,7 +92,7 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
             if (plan->count < ZK_MOST_GRANTS) {
                 break; /* whoever has come since looks for himself */
             }
-        } else if (!is_to_be_tried_again(remote, &error)) {
+        } else if (!zk_try_again(remote, &error)) {
             break;
         }
     }
@@ -155,10 +100,10 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
     return error != 0 ? error : made;
 }
 
-static bool is_listed(const struct zk_line *line, uint32_t sequence)
+static bool is_listed(const struct zk_line *line, uint64_t number)
 {
     for (size_t t = 0; t < line->count; t++) {
-        if (line->tickets[t].sequence == sequence) {
+        if (line->tickets[t].number == number) {
             return true;
         }
     }
@@ -167,21 +112,27 @@ static bool is_listed(const struct zk_line *line, uint32_t sequence)
 
 int zk_leave(struct remote *remote, const struct zk_own *own)
 {
-    struct zk_view view = {.version = 0};
+    struct zk_view *view = calloc(1, sizeof *view);
     struct zk_plan *plan = malloc(sizeof *plan);
-    int error = plan == NULL ? -ENOMEM : 0;
+    int error = plan == NULL || view == NULL ? -ENOMEM : 0;
+    bool glance = atomic_load(&remote->long_line);
     while (error == 0) {
-        error = zk_look(remote, &view);
-        if (error != 0 || !is_listed(&view.line, own->sequence)) {
+        error = glance ? zk_glance(remote, view) : -EAGAIN;
+        error = error == -EAGAIN ? zk_look(remote, view) : error;
+        if (error != 0 || (view->line.whole && !is_listed(&view->line, own->number))) {
             break; /* it is done: the answer to it was lost */
         }
-        zk_make_plan(plan, &view.state, &view.line, own->sequence, remote->created_zxid);
-        error = carry_out(remote, plan, view.version, own->path);
-        if (error == 0 || !is_to_be_tried_again(remote, &error)) {
+        zk_make_plan(plan, &view->state, &view->line, own->number, remote->created_zxid);
+        error = carry_out(remote, plan, view->version, own->path);
+        glance = error == -ESTALE; /* who is gone is seen only by looking */
+        if (error == 0 || !zk_try_again(remote, &error)) {
             break;
         }
     }
-    zk_view_clear(&view);
+    if (view != NULL) {
+        zk_view_clear(view);
+        free(view);
+    }
     free(plan);
     return error == -EIDRM ? 0 : error; /* a pool that is gone has it back, too */
 }

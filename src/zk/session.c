@@ -24,6 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Debian's client library has been built without it; then it is NULL here. */
+extern zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn,
+                                     int recv_timeout, const clientid_t *clientid, void *context,
+                                     int flags) __attribute__((weak));
+
 enum {
     BEATS = 10,  /* confirmations in a session time */
     SILENCE = 4, /* a server may be silent for this part of it */
@@ -218,13 +223,59 @@ static void discard(struct zk_client *client)
         (void)close(client->wake);
     }
     zk_request_clear(&client->beat, 1);
+    deallocate_ACL_vector(&client->adopted);
     (void)sem_destroy(&client->beat_exchange.done);
     (void)pthread_cond_destroy(&client->changed);
     (void)pthread_mutex_destroy(&client->mutex);
     free(client);
 }
 
-int zk_client_open(struct zk_client **opened, const char *hosts, int timeout_ms)
+bool zk__adopt(struct zk_client *client, const struct ACL_vector *acl)
+{
+    struct ACL_vector copy;
+    if (allocate_ACL_vector(&copy, acl->count) != 0) {
+        return false;
+    }
+    bool whole = true;
+    for (int32_t a = 0; a < acl->count; a++) {
+        copy.data[a].perms = acl->data[a].perms;
+        copy.data[a].id.scheme = strdup(acl->data[a].id.scheme);
+        copy.data[a].id.id = strdup(acl->data[a].id.id);
+        whole = whole && copy.data[a].id.scheme != NULL && copy.data[a].id.id != NULL;
+    }
+    struct ACL_vector *goes = whole ? &client->adopted : &copy;
+    deallocate_ACL_vector(goes);
+    if (whole) {
+        client->adopted = copy;
+        client->acl = &client->adopted;
+    }
+    return whole;
+}
+
+/* A handle of the client library, which connects as soon as there is the thread. */
+static int connect_(struct zk_client *client, const struct zk_way *way)
+{
+    if (way->tls != NULL && zookeeper_init_ssl == NULL) {
+        return -ENOPKG;
+    }
+    zoo_set_debug_level((ZooLogLevel)0);
+    client->zh = way->tls != NULL ? zookeeper_init_ssl(way->hosts, way->tls, zk__on_event,
+                                                       way->timeout_ms, NULL, client, 0)
+                                  : zookeeper_init2(way->hosts, zk__on_event, way->timeout_ms, NULL,
+                                                    client, 0, say_nothing);
+    if (client->zh == NULL) {
+        return errno == ENOMEM ? -ENOMEM : -EHOSTUNREACH;
+    }
+    /* It is sent with each connection, before anything else. */
+    if (way->auth != NULL &&
+        zoo_add_auth(client->zh, "digest", way->auth, (int)strlen(way->auth), NULL, NULL) != ZOK) {
+        return -ENOMEM;
+    }
+    client->acl = way->auth != NULL ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
+    return 0;
+}
+
+int zk_client_open(struct zk_client **opened, const struct zk_way *way)
 {
     struct zk_client *client = calloc(1, sizeof *client);
     if (client == NULL) {
@@ -235,12 +286,10 @@ int zk_client_open(struct zk_client **opened, const char *hosts, int timeout_ms)
     (void)sem_init(&client->beat_exchange.done, 0, 0);
     client->beat_exchange.client = client;
     client->fd = -1;
-    client->timeout_ns = (int64_t)timeout_ms * 1000000;
+    client->timeout_ns = (int64_t)way->timeout_ms * 1000000;
     client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    client->zh = client->wake < 0 ? NULL
-                                  : zookeeper_init2(hosts, zk__on_event, timeout_ms, NULL, client,
-                                                    0, say_nothing);
-    int error = client->zh != NULL ? start(client) : errno == ENOMEM ? -ENOMEM : -EHOSTUNREACH;
+    int error = client->wake < 0 ? -errno : connect_(client, way);
+    error = error == 0 ? start(client) : error;
     if (error != 0) {
         discard(client);
         return error;

@@ -33,10 +33,14 @@ struct zk_client {
     struct zk_request beat; /* the last request to confirm the session */
     struct zk_exchange beat_exchange;
     struct zk_listener *listeners;
+    const struct ACL_vector *acl; /* of what is made: one that is open, the creator's, or adopted */
+    struct ACL_vector adopted;
 };
 
 /* Send a request; the mutex is held. */
 void zk__send(struct zk_client *client, struct zk_request *request);
+/* Make what is made from now on have these permissions. Whether there is memory for that. */
+bool zk__adopt(struct zk_client *client, const struct ACL_vector *acl);
 /* Have the thread look what is to be done. */
 void zk__ring(struct zk_client *client);
 /* The watch of everything. */

@@ -15,8 +15,13 @@ static struct zk_state parsed(const char *text)
 
 static void a_state_is_printed_as_it_was_read(void)
 {
-    static const char *const texts[] = {"usher 1 1 0 0 -", "usher 1 3 17 2 14 - 16",
-                                        "usher 1 0 5 0", "usher 1 1 9 0 - 2147483647"};
+    static const char *const texts[] = {"usher 1 1 0 0 0 0 0 -",
+                                        "usher 1 3 17 2 0 0 0 14 - 16",
+                                        "usher 1 0 5 0 0 0 0",
+                                        "usher 1 1 9 0 0 0 0 - 2147483647",
+                                        "usher 1 1 9 0 3 5 8589934592 10737418241",
+                                        "usher 1 1 0 0 0 0 0 - / 0.0000000000100000000042 "
+                                        "1.0000000000100000000001"};
     char text[ZK_STATE_ROOM];
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
         struct zk_state state = parsed(texts[t]);
@@ -36,19 +41,24 @@ static void what_is_no_state_is_refused(void)
         {"usher x", -EBADMSG},
         {"usher 2 1 0 0 -", -EPROTONOSUPPORT},
         {"usher 1", -EUCLEAN},
-        {"usher 1 1 0 0", -EUCLEAN}, /* fewer entries than seats */
-        {"usher 1 1 0 0 - x", -EUCLEAN},
-        {"usher 1 1 0 0 -1", -EUCLEAN},
-        {"usher 1 1 0 0 2147483648", -EUCLEAN},
-        {"usher 1 5000 0 0 -", -EUCLEAN},
-        {"usher 1 1 -1 0 -", -EUCLEAN},
+        {"usher 1 1 0 0 0 0 0", -EUCLEAN}, /* fewer entries than seats */
+        {"usher 1 1 0 0 0 0 0 - x", -EUCLEAN},
+        {"usher 1 1 0 0 0 0 0 -1", -EUCLEAN},
+        {"usher 1 1 0 0 0 0 0 9223372036854775808", -EUCLEAN},
+        {"usher 1 5000 0 0 0 0 0 -", -EUCLEAN},
+        {"usher 1 1 -1 0 0 0 0 -", -EUCLEAN},
+        {"usher 1 1 0 0 1 0 0 -", -EUCLEAN},                          /* the first after the last */
+        {"usher 1 1 0 0 0 9 0 -", -EUCLEAN},                          /* too many rolls */
+        {"usher 1 1 0 0 0 0 0 - /", -EUCLEAN},                        /* nobody is next */
+        {"usher 1 1 0 0 0 0 0 - / 0.somebody", -EUCLEAN},             /* not a ticket */
+        {"usher 1 1 0 0 0 0 0 - / 0000000000100000000042", -EUCLEAN}, /* of no roll */
     };
     struct zk_state state;
     for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
         EXPECT_EQ(zk_parse_state(wrong[w].text, strlen(wrong[w].text), &state), wrong[w].error);
     }
     static char full[2 * ZK_STATE_ROOM];
-    size_t used = (size_t)snprintf(full, sizeof full, "usher 1 1 0 0");
+    size_t used = (size_t)snprintf(full, sizeof full, "usher 1 1 0 0 0 0 0");
     while (used < ZK_STATE_ROOM - 10) {
         used += (size_t)snprintf(full + used, sizeof full - used, " -");
     }
@@ -60,37 +70,74 @@ static void a_ticket_is_known_by_its_name(void)
     char name[ZK_NAME_ROOM];
     char whole[ZK_NAME_ROOM + 16];
     struct zk_ticket ticket;
-    zk_print_ticket(name, 0x100000abcdef0001, 7, 4321, 4026531836, "node-1.example/@");
+    const uint32_t requests[] = {0, 7, 63, 64, UINT32_MAX};
+    for (size_t r = 0; r < sizeof requests / sizeof requests[0]; r++) {
+        zk_print_ticket(name, 0xf00000abcdef0001, requests[r]);
+        (void)snprintf(whole, sizeof whole, "%s%010d", name, 42);
+        EXPECT(zk_parse_ticket(3, whole, &ticket));
+        EXPECT(ticket.session == 0xf00000abcdef0001);
+        EXPECT_EQ(ticket.n, requests[r]);
+        EXPECT_EQ(ticket.roll, 3);
+        EXPECT_EQ(ticket.number, 3 * 2147483648 + 42);
+        EXPECT_EQ(strcmp(ticket.name, whole), 0);
+    }
+    zk_print_ticket(name, 0x100000abcdef0001, 7);
     (void)snprintf(whole, sizeof whole, "%s%010d", name, 42);
-    EXPECT(zk_parse_ticket(whole, &ticket));
-    EXPECT(ticket.session == 0x100000abcdef0001);
-    EXPECT_EQ(ticket.n, 7);
-    EXPECT_EQ(ticket.pid, 4321);
-    EXPECT_EQ(ticket.pid_namespace, 4026531836);
-    EXPECT_EQ(ticket.sequence, 42);
-    EXPECT_EQ(ticket.host_length, strlen("node-1.example__"));
-    EXPECT_EQ(strncmp(ticket.host, "node-1.example__", ticket.host_length), 0);
+    EXPECT_EQ(strlen(whole), 22);
     (void)snprintf(whole, sizeof whole, "%s%d", name, INT32_MIN); /* as it is after the last one */
-    EXPECT(!zk_parse_ticket(whole, &ticket));
-    EXPECT(!zk_parse_ticket("somebody else's", &ticket));
-    EXPECT(!zk_parse_ticket("1-2-3.4@-0000000001", &ticket)); /* no host */
+    EXPECT(!zk_parse_ticket(0, whole, &ticket));
+    EXPECT(!zk_parse_ticket(0, "somebody else's", &ticket));
+    EXPECT(!zk_parse_ticket(0, "000000000000000000042", &ticket)); /* no request */
+}
+
+static void who_it_is_is_told_as_it_was_said(void)
+{
+    char text[ZK_WHO_ROOM];
+    char label[8];
+    struct zk_who said = {.pid = 4321,
+                          .pid_namespace = 4026531836,
+                          .host = "node-1.example",
+                          .labels = "A,Bee,a long label",
+                          .note = "make\n-j 4\x1b"};
+    struct zk_who heard;
+    EXPECT_EQ(zk_print_who(&said, text), strlen(text));
+    EXPECT(zk_parse_who(text, &heard));
+    EXPECT_EQ(heard.pid, 4321);
+    EXPECT_EQ(heard.pid_namespace, 4026531836);
+    EXPECT_EQ(strcmp(heard.host, "node-1.example"), 0);
+    EXPECT_EQ(strcmp(heard.note, "make -j 4 "), 0);
+    static const char *const labels[] = {"A", "Bee", "a long ", "", ""};
+    for (uint32_t s = 0; s < 5; s++) {
+        zk_label(heard.labels, s, label, sizeof label);
+        EXPECT_EQ(strcmp(label, labels[s]), 0);
+    }
+    said.labels = NULL;
+    said.note = NULL;
+    (void)zk_print_who(&said, text);
+    EXPECT(zk_parse_who(text, &heard));
+    EXPECT_EQ(heard.labels[0] | heard.note[0], 0);
+    static const char *const wrong[] = {"", "1 2 h", "1 2 h\n", "x 2 h\n\n", "-1 2 h\n\n", "1\n\n"};
+    for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
+        (void)snprintf(text, sizeof text, "%s", wrong[w]);
+        EXPECT(!zk_parse_who(text, &heard));
+    }
 }
 
 /* A line of tickets with these numbers, in any order, settled. */
 static struct zk_line line_of(const uint32_t *numbers, size_t count, const struct zk_state *state)
 {
-    static struct zk_ticket tickets[16];
-    struct zk_line line = {tickets, count};
+    static struct zk_ticket tickets[100];
+    struct zk_line line = {tickets, count, true};
     for (size_t t = 0; t < count; t++) {
         char name[ZK_NAME_ROOM];
-        (void)snprintf(name, sizeof name, "1-2-3.4@h-%010u", numbers[t]);
-        EXPECT(zk_parse_ticket(name, &tickets[t]));
+        (void)snprintf(name, sizeof name, "000000000010%010u", numbers[t]);
+        EXPECT(zk_parse_ticket(0, name, &tickets[t]));
     }
     zk_settle(&line, state);
     return line;
 }
 
-static void expect_plan(const char *before, const uint32_t *numbers, size_t count, uint32_t leaving,
+static void expect_plan(const char *before, const uint32_t *numbers, size_t count, uint64_t leaving,
                         const char *after, unsigned grants)
 {
     static struct zk_plan plan;
@@ -106,31 +153,61 @@ static void expect_plan(const char *before, const uint32_t *numbers, size_t coun
     EXPECT_EQ(plan.count, grants);
     for (unsigned g = 0; g < plan.count; g++) {
         EXPECT_EQ(plan.grants[g].fence, 1000 + state.granted + g + 1);
-        EXPECT_EQ(plan.state.holder[plan.grants[g].seat], plan.grants[g].ticket->sequence);
-        EXPECT(g == 0 || plan.grants[g].ticket->sequence > plan.grants[g - 1].ticket->sequence);
+        EXPECT_EQ(plan.state.holder[plan.grants[g].seat], plan.grants[g].ticket->number);
+        EXPECT(g == 0 || plan.grants[g].ticket->number > plan.grants[g - 1].ticket->number);
     }
 }
 
 static void empty_seats_are_for_the_oldest(void)
 {
     const uint32_t line[] = {9, 7, 8, 5, 6};
-    expect_plan("usher 1 2 0 0 - -", line, 5, ZK_NOBODY, "usher 1 2 2 0 5 6", 2);
-    expect_plan("usher 1 2 2 0 5 6", line, 5, ZK_NOBODY, "usher 1 2 2 0 5 6", 0);
-    expect_plan("usher 1 2 2 0 5 6", line, 5, 5, "usher 1 2 3 0 7 6", 1); /* 5 leaves */
-    expect_plan("usher 1 3 3 0 5 4 6", line, 5, ZK_NOBODY, "usher 1 3 4 1 5 7 6",
+    expect_plan("usher 1 2 0 0 0 0 0 - -", line, 5, ZK_NO_TICKET, "usher 1 2 2 0 0 0 0 5 6", 2);
+    expect_plan("usher 1 2 2 0 0 0 0 5 6", line, 5, ZK_NO_TICKET, "usher 1 2 2 0 0 0 0 5 6", 0);
+    expect_plan("usher 1 2 2 0 0 0 0 5 6", line, 5, 5, "usher 1 2 3 0 0 0 0 7 6", 1); /* 5 leaves */
+    expect_plan("usher 1 3 3 0 0 0 0 5 4 6", line, 5, ZK_NO_TICKET, "usher 1 3 4 1 0 0 0 5 7 6",
                 1); /* 4 is gone */
-    expect_plan("usher 1 9 0 0 - - - - - - - - -", line, 5, ZK_NOBODY,
-                "usher 1 9 5 0 5 6 7 8 9 - - - -", 5);
-    expect_plan("usher 1 2 0 0 - -", line, 0, ZK_NOBODY, "usher 1 2 0 0 - -", 0);
+    expect_plan("usher 1 9 0 0 0 0 0 - - - - - - - - -", line, 5, ZK_NO_TICKET,
+                "usher 1 9 5 0 0 0 0 5 6 7 8 9 - - - -", 5);
+    expect_plan("usher 1 2 0 0 0 0 0 - -", line, 0, ZK_NO_TICKET, "usher 1 2 0 0 0 0 0 - -", 0);
 }
 
 static void a_pool_that_has_shrunk_grants_nothing_until_it_may(void)
 {
     const uint32_t line[] = {5, 6, 7, 8};
-    expect_plan("usher 1 1 2 0 - 5 6", line, 4, ZK_NOBODY, "usher 1 1 2 0 - 5 6", 0);
-    expect_plan("usher 1 1 2 0 - 5 6", line, 4, 6, "usher 1 1 2 0 - 5", 0);
-    expect_plan("usher 1 1 2 0 - 5", line, 4, 5, "usher 1 1 3 0 6", 1);
-    expect_plan("usher 1 0 2 0 5", line, 4, 5, "usher 1 0 2 0", 0);
+    expect_plan("usher 1 1 2 0 0 0 0 - 5 6", line, 4, ZK_NO_TICKET, "usher 1 1 2 0 0 0 0 - 5 6", 0);
+    expect_plan("usher 1 1 2 0 0 0 0 - 5 6", line, 4, 6, "usher 1 1 2 0 0 0 0 - 5", 0);
+    expect_plan("usher 1 1 2 0 0 0 0 - 5", line, 4, 5, "usher 1 1 3 0 0 0 0 6", 1);
+    expect_plan("usher 1 0 2 0 0 0 0 5", line, 4, 5, "usher 1 0 2 0 0 0 0", 0);
+}
+
+/* If many wait the state has those who are next, and without listing them they are granted. */
+static void in_a_long_line_it_is_known_who_is_next(void)
+{
+    static struct zk_plan plan;
+    static struct zk_plan later;
+    uint32_t numbers[90];
+    for (uint32_t t = 0; t < 90; t++) {
+        numbers[t] = 5 + t;
+    }
+    struct zk_state state = parsed("usher 1 2 2 0 0 0 0 5 6");
+    EXPECT(!zk_is_crowded(&state));
+    struct zk_line line = line_of(numbers, 90, &state);
+    zk_make_plan(&plan, &state, &line, 5, 1000);
+    EXPECT_EQ(plan.count, 1);
+    EXPECT_EQ(plan.state.next_count, ZK_MOST_NEXT);
+    EXPECT_EQ(plan.state.next[0].number, 8);
+    EXPECT(zk_is_crowded(&plan.state));
+    struct zk_line next = {plan.state.next, plan.state.next_count, false};
+    zk_make_plan(&later, &plan.state, &next, 6, 1000);
+    EXPECT_EQ(later.count, 1);
+    EXPECT_EQ(later.state.holder[0], 7); /* who is not among the next is not taken for gone */
+    EXPECT_EQ(later.state.holder[1], 8);
+    EXPECT_EQ(later.state.reaped, 0);
+    EXPECT_EQ(later.state.next_count, ZK_MOST_NEXT - 1);
+    EXPECT_EQ(later.state.next[0].number, 9);
+    line = line_of(numbers, 20, &state);
+    zk_make_plan(&plan, &state, &line, 5, 1000);
+    EXPECT_EQ(plan.state.next_count, 0);
 }
 
 static void a_name_has_hosts_and_a_path(void)
@@ -149,6 +226,8 @@ int main(void)
     RUN(a_state_is_printed_as_it_was_read);
     RUN(what_is_no_state_is_refused);
     RUN(a_ticket_is_known_by_its_name);
+    RUN(who_it_is_is_told_as_it_was_said);
+    RUN(in_a_long_line_it_is_known_who_is_next);
     RUN(empty_seats_are_for_the_oldest);
     RUN(a_pool_that_has_shrunk_grants_nothing_until_it_may);
     RUN(a_name_has_hosts_and_a_path);

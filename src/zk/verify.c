@@ -39,10 +39,10 @@ static void verify_counts(const struct zk_view *view, struct report *report)
     uint32_t holders = zk_holders(&view->line);
     uint32_t named = 0;
     for (uint32_t s = 0; s < state->count; s++) {
-        named += state->holder[s] != ZK_NOBODY;
-        for (uint32_t other = 0; other < s && state->holder[s] != ZK_NOBODY; other++) {
+        named += state->holder[s] != ZK_NO_TICKET;
+        for (uint32_t other = 0; other < s && state->holder[s] != ZK_NO_TICKET; other++) {
             if (state->holder[other] == state->holder[s]) {
-                fault(report, "Ticket %" PRIu32 " is in seats %" PRIu32 " and %" PRIu32 ".",
+                fault(report, "Ticket %" PRIu64 " is in seats %" PRIu32 " and %" PRIu32 ".",
                       state->holder[s], other, s);
             }
         }
@@ -57,7 +57,7 @@ static void verify_counts(const struct zk_view *view, struct report *report)
     }
 }
 
-/* Tickets are granted in order. */
+/* Tickets are granted in order; and who is said to be next is. */
 static void verify_order(const struct zk_view *view, struct report *report)
 {
     const struct zk_ticket *waits = NULL;
@@ -66,8 +66,21 @@ static void verify_order(const struct zk_view *view, struct report *report)
         if (ticket->seat == ZK_NOBODY) {
             waits = waits == NULL ? ticket : waits;
         } else if (waits != NULL) {
-            fault(report, "Ticket %" PRIu32 " holds a seat, and %" PRIu32 " before it waits.",
-                  ticket->sequence, waits->sequence);
+            fault(report, "Ticket %" PRIu64 " holds a seat, and %" PRIu64 " before it waits.",
+                  ticket->number, waits->number);
+        }
+    }
+    const struct zk_state *state = &view->state;
+    uint64_t last = state->next_count == 0 ? 0 : state->next[state->next_count - 1].number;
+    uint32_t n = 0;
+    for (size_t t = 0; t < view->line.count && view->line.tickets[t].number < last; t++) {
+        const struct zk_ticket *ticket = &view->line.tickets[t];
+        while (n < state->next_count && state->next[n].number < ticket->number) {
+            n++; /* it has given up */
+        }
+        if (ticket->seat == ZK_NOBODY && state->next[n].number != ticket->number) {
+            fault(report, "Ticket %" PRIu64 " waits, and is not among those who are next.",
+                  ticket->number);
         }
     }
 }
@@ -82,13 +95,13 @@ static void verify_ticket(const struct zk_ticket *ticket, const struct zk_reques
         return; /* it has gone since */
     }
     if (got->node_version > 0 && !zk_parse_grant(got->text, got->text_length, &seat, &fence)) {
-        fault(report, "Ticket %" PRIu32 " says nothing that means anything.", ticket->sequence);
+        fault(report, "Ticket %" PRIu64 " says nothing that means anything.", ticket->number);
     } else if (seat != ticket->seat && ticket->seat == ZK_NOBODY) {
-        fault(report, "Ticket %" PRIu32 " was granted seat %" PRIu32 ", and waits.",
-              ticket->sequence, seat);
+        fault(report, "Ticket %" PRIu64 " was granted seat %" PRIu32 ", and waits.", ticket->number,
+              seat);
     } else if (seat != ticket->seat) {
-        fault(report, "Ticket %" PRIu32 " is in seat %" PRIu32 ", and has not been told so.",
-              ticket->sequence, ticket->seat);
+        fault(report, "Ticket %" PRIu64 " is in seat %" PRIu32 ", and has not been told so.",
+              ticket->number, ticket->seat);
     }
 }
 

@@ -1,0 +1,153 @@
+/* usher_inspect: who holds, who waits, since when, and what they say of themselves. */
+#include "zk/protocol.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    MOST_TOLD = 1024, /* guests of which more than their tickets is told */
+    AT_ONCE = 64
+};
+
+/* A time of the servers' clocks as one of ours, CLOCK_MONOTONIC. Theirs may be a little ahead. */
+static int64_t since(int64_t ms)
+{
+    struct timespec wall;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &wall);
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    int64_t ago_ns = (wall.tv_sec * INT64_C(1000) + wall.tv_nsec / 1000000 - ms) * 1000000;
+    return ago_ns <= 0 ? now_ns : ago_ns >= now_ns ? 1 : now_ns - ago_ns;
+}
+
+static void tell_who(const struct remote *remote, char *text, struct usher_guest *guest)
+{
+    struct zk_who who;
+    if (!zk_parse_who(text, &who)) {
+        return;
+    }
+    bool here =
+        who.pid_namespace == remote->who.pid_namespace && strcmp(who.host, remote->who.host) == 0;
+    guest->pid = here ? who.pid : 0;
+    (void)snprintf(guest->where, sizeof guest->where, "%d@%s", (int)who.pid, who.host);
+    (void)snprintf(guest->note, sizeof guest->note, "%s", who.note);
+    if (guest->position == 0) {
+        zk_label(who.labels, guest->seat, guest->label, sizeof guest->label);
+    }
+}
+
+/* Ask about some guests, of these tickets. */
+static int tell_some(struct remote *remote, const struct zk_ticket *const *tickets,
+                     struct usher_guest *guests, size_t count)
+{
+    struct zk_request requests[2 * AT_ONCE] = {0};
+    char(*paths)[ZK_PATH_ROOM] = calloc(2 * AT_ONCE, sizeof *paths);
+    if (paths == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t g = 0; g < count; g++) {
+        char name[ZK_NAME_ROOM];
+        zk_print_session(name, tickets[g]->session);
+        zk_ticket_path(remote, tickets[g], paths[2 * g]);
+        (void)snprintf(paths[2 * g + 1], sizeof paths[0], "%s/w/%s", remote->path, name);
+        requests[2 * g] = (struct zk_request){.kind = ZK_GET, .path = paths[2 * g]};
+        requests[2 * g + 1] = (struct zk_request){.kind = ZK_GET, .path = paths[2 * g + 1]};
+    }
+    (void)zk_client_ask(remote->client, requests, (unsigned)(2 * count));
+    int error = 0;
+    for (size_t g = 0; g < count; g++) {
+        const struct zk_request *ticket = &requests[2 * g];
+        if (ticket->error == 0) {
+            guests[g].since_ns =
+                since(guests[g].position == 0 ? ticket->changed_ms : ticket->created_ms);
+        }
+        if (ticket[1].error == 0 && ticket[1].text != NULL) {
+            tell_who(remote, ticket[1].text, &guests[g]);
+        }
+        error = error == 0 && ticket->error == -ECONNRESET ? -ECONNRESET : error;
+    }
+    zk_request_clear(requests, (unsigned)(2 * count));
+    free(paths);
+    return error;
+}
+
+/* Those who hold by seat, then those who wait in order. */
+static int by_place(const void *a, const void *b)
+{
+    const struct zk_ticket *first = *(const struct zk_ticket *const *)a;
+    const struct zk_ticket *second = *(const struct zk_ticket *const *)b;
+    return first->seat != second->seat
+               ? (first->seat > second->seat) - (first->seat < second->seat)
+               : (first->number > second->number) - (first->number < second->number);
+}
+
+static int tell(struct remote *remote, const struct zk_line *line, uint32_t holders,
+                struct usher_guest *guests, size_t capacity)
+{
+    const struct zk_ticket **tickets = calloc(line->count + 1, sizeof *tickets);
+    size_t count = capacity < line->count ? capacity : line->count;
+    size_t told = count < MOST_TOLD ? count : MOST_TOLD;
+    int error = tickets == NULL ? -ENOMEM : 0;
+    for (size_t t = 0; t < line->count && error == 0; t++) {
+        tickets[t] = &line->tickets[t];
+    }
+    if (error == 0) {
+        qsort(tickets, line->count, sizeof *tickets, by_place);
+    }
+    for (size_t g = 0; g < count && error == 0; g++) {
+        guests[g] = (struct usher_guest){.seat = tickets[g]->seat,
+                                         .position = g < holders ? 0 : (uint32_t)(g - holders + 1),
+                                         .alive = 1,
+                                         .ticket = tickets[g]->number};
+    }
+    for (size_t g = 0; g < told && error == 0; g += AT_ONCE) {
+        error = tell_some(remote, &tickets[g], &guests[g], told - g < AT_ONCE ? told - g : AT_ONCE);
+    }
+    free(tickets);
+    return error;
+}
+
+static void count(const struct zk_view *view, uint32_t holders, struct usher_info *info)
+{
+    uint32_t waiters = (uint32_t)view->line.count - holders;
+    uint32_t seats = view->state.seats;
+    uint64_t known = view->state.granted + waiters;
+    *info = (struct usher_info){.seats = seats,
+                                .free = holders < seats ? seats - holders : 0,
+                                .owed = holders > seats ? holders - seats : 0,
+                                .holders = holders,
+                                .waiters = waiters,
+                                .most_seats = ZK_MOST_SEATS,
+                                .served = view->state.granted - holders - view->state.reaped,
+                                .gave_up = view->births > known ? view->births - known : 0,
+                                .reaped = view->state.reaped};
+}
+
+int zk_inspect(struct remote *remote, struct usher_info *info, struct usher_guest *guests,
+               size_t capacity)
+{
+    struct zk_view *view = calloc(1, sizeof *view);
+    int found = view == NULL ? -ENOMEM : 0;
+    bool again = view != NULL;
+    while (again) {
+        found = zk_look(remote, view);
+        uint32_t holders = zk_holders(&view->line);
+        if (found == 0 && info != NULL) {
+            count(view, holders, info);
+        }
+        if (found == 0 && guests != NULL) {
+            found = tell(remote, &view->line, holders, guests, capacity);
+        }
+        found = found == 0 ? (int)view->line.count : found;
+        again = found == -ECONNRESET && (found = zk_client_again(remote->client)) == 0;
+    }
+    if (view != NULL) {
+        zk_view_clear(view);
+        free(view);
+    }
+    return found;
+}

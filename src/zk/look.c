@@ -1,0 +1,147 @@
+/* Looking at a pool: see protocol.h. */
+#include "zk/protocol.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LOOKS = 1000 };
+
+void zk_roll_path(const struct remote *remote, uint32_t roll, char *path)
+{
+    (void)snprintf(path, ZK_PATH_ROOM, "%s/t%u", remote->path, roll);
+}
+
+void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket, char *path)
+{
+    (void)snprintf(path, ZK_PATH_ROOM, "%s/t%u/%s", remote->path, ticket->roll, ticket->name);
+}
+
+void zk_view_clear(struct zk_view *view)
+{
+    free(view->line.tickets);
+    view->line = (struct zk_line){0};
+}
+
+void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
+                 bool glance)
+{
+    looking->count = 1;
+    looking->first = atomic_load(&remote->first);
+    looking->last = atomic_load(&remote->last);
+    requests[0] = (struct zk_request){.kind = ZK_GET, .path = remote->path};
+    for (uint32_t roll = looking->first; !glance && roll <= looking->last; roll++) {
+        char *path = looking->paths[looking->count - 1];
+        zk_roll_path(remote, roll, path);
+        requests[looking->count++] = (struct zk_request){.kind = ZK_LIST, .path = path};
+        if (looking->count == ZK_LOOK_REQUESTS) {
+            break; /* somebody else was just changing what we remember */
+        }
+    }
+}
+
+/* The tickets of all rolls; nodes that somebody else has put there are none of ours. */
+static int take_lists(const struct zk_looking *looking, const struct zk_request *lists,
+                      struct zk_view *view)
+{
+    size_t most = 1;
+    view->births = view->state.past;
+    for (unsigned r = 0; r + 1 < looking->count; r++) {
+        most += lists[r].name_count;
+        view->births += lists[r].births;
+    }
+    view->first_births = lists[0].births;
+    view->first_empty = lists[0].name_count == 0;
+    view->line = (struct zk_line){calloc(most, sizeof *view->line.tickets), 0, true};
+    if (view->line.tickets == NULL) {
+        return -ENOMEM;
+    }
+    for (unsigned r = 0; r + 1 < looking->count; r++) {
+        for (size_t n = 0; n < lists[r].name_count; n++) {
+            view->line.count += zk_parse_ticket(looking->first + r, lists[r].names[n],
+                                                &view->line.tickets[view->line.count]);
+        }
+    }
+    zk_settle(&view->line, &view->state);
+    return 0;
+}
+
+static int take_next(struct zk_view *view)
+{
+    size_t size = view->state.next_count * sizeof *view->line.tickets;
+    if (size == 0) {
+        return -EAGAIN;
+    }
+    view->line = (struct zk_line){malloc(size), view->state.next_count, false};
+    if (view->line.tickets == NULL) {
+        return -ENOMEM;
+    }
+    memcpy(view->line.tickets, view->state.next, size);
+    return 0;
+}
+
+int zk_take_look(struct remote *remote, const struct zk_looking *looking,
+                 const struct zk_request *requests, struct zk_view *view)
+{
+    const struct zk_request *got = &requests[0];
+    zk_view_clear(view);
+    if (got->error == -ENOENT || (got->error == 0 && got->created_zxid != remote->created_zxid)) {
+        return -EIDRM;
+    }
+    int error = got->error != 0     ? got->error
+                : got->text == NULL ? -ENOMEM
+                                    : zk_parse_state(got->text, got->text_length, &view->state);
+    if (error != 0) {
+        return error;
+    }
+    view->version = got->node_version;
+    atomic_store(&remote->first, view->state.first);
+    atomic_store(&remote->last, view->state.last);
+    atomic_store(&remote->long_line, view->state.next_count > 0);
+    if (looking->count == 1) {
+        return take_next(view);
+    }
+    for (unsigned r = 1; r < looking->count; r++) {
+        if (requests[r].error != 0) { /* a roll may have been removed after the data was read */
+            return requests[r].error == -ENOENT ? -EAGAIN : requests[r].error;
+        }
+    }
+    if (looking->first != view->state.first || looking->last != view->state.last) {
+        return -EAGAIN;
+    }
+    return take_lists(looking, &requests[1], view);
+}
+
+static int look(struct remote *remote, struct zk_view *view, bool glance)
+{
+    struct zk_looking *looking = malloc(sizeof *looking);
+    struct zk_request requests[ZK_LOOK_REQUESTS];
+    int error = looking == NULL ? -ENOMEM : -ECONNRESET;
+    while (error == -ECONNRESET) {
+        zk_put_look(remote, looking, requests, glance);
+        (void)zk_client_ask(remote->client, requests, looking->count);
+        error = zk_take_look(remote, looking, requests, view);
+        zk_request_clear(requests, looking->count);
+        if (error == -ECONNRESET) {
+            error = zk_client_again(remote->client);
+            error = error == 0 ? -ECONNRESET : error;
+        }
+    }
+    free(looking);
+    return error;
+}
+
+int zk_look(struct remote *remote, struct zk_view *view)
+{
+    int error = -EAGAIN;
+    for (int looks = 0; looks < MOST_LOOKS && error == -EAGAIN; looks++) {
+        error = look(remote, view, false);
+    }
+    return error == -EAGAIN ? -EUCLEAN : error; /* a roll is missing */
+}
+
+int zk_glance(struct remote *remote, struct zk_view *view)
+{
+    return look(remote, view, true);
+}

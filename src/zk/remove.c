@@ -1,0 +1,77 @@
+/* Removing a pool with all that is below it: see protocol.h. */
+#include "zk/protocol.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { AT_ONCE = 100, MOST_TRIES = 1000, MOST_CHANGES = AT_ONCE + ZK_MOST_ROLLS + 2 };
+
+/* What is to be deleted in one transaction. */
+struct removal {
+    struct zk_change changes[MOST_CHANGES];
+    char paths[MOST_CHANGES][ZK_PATH_ROOM];
+    unsigned count;
+};
+
+static char *drop(struct removal *removal, int32_t version)
+{
+    char *path = removal->paths[removal->count];
+    removal->changes[removal->count++] =
+        (struct zk_change){.what = ZK_DROP, .path = path, .version = version};
+    return path;
+}
+
+/* Delete some of the tickets and of who is there, or the pool itself if that is all. */
+static int remove_some(struct remote *remote, const struct zk_view *view,
+                       const struct zk_request *who, struct removal *removal)
+{
+    removal->count = 0;
+    size_t t = 0;
+    size_t w = 0;
+    for (; t < view->line.count && removal->count < AT_ONCE; t++) {
+        zk_ticket_path(remote, &view->line.tickets[t], drop(removal, -1));
+    }
+    for (; w < who->name_count && removal->count < AT_ONCE; w++) {
+        (void)snprintf(drop(removal, -1), ZK_PATH_ROOM, "%s/w/%s", remote->path, who->names[w]);
+    }
+    if (t == view->line.count && w == who->name_count) {
+        (void)snprintf(drop(removal, -1), ZK_PATH_ROOM, "%s/w", remote->path);
+        for (uint32_t roll = view->state.first; roll <= view->state.last; roll++) {
+            zk_roll_path(remote, roll, drop(removal, -1));
+        }
+        (void)snprintf(drop(removal, view->version), ZK_PATH_ROOM, "%s", remote->path);
+    }
+    struct zk_request request = {
+        .kind = ZK_MULTI, .changes = removal->changes, .count = removal->count};
+    return zk_client_ask(remote->client, &request, 1);
+}
+
+int zk_remove(struct remote *remote, bool force)
+{
+    char path[ZK_PATH_ROOM];
+    struct zk_view *view = calloc(1, sizeof *view);
+    struct removal *removal = malloc(sizeof *removal);
+    int error = view == NULL || removal == NULL ? -ENOMEM : 0;
+    (void)snprintf(path, sizeof path, "%s/w", remote->path);
+    /* Whoever comes or goes meanwhile makes it fail; then look again. */
+    for (unsigned tries = 0; error == 0 || error == -ESTALE || error == -ENOENT ||
+                             error == -ENOTEMPTY || error == -ECONNRESET;
+         tries++) {
+        struct zk_request who = {.kind = ZK_LIST, .path = path};
+        error = error == -ECONNRESET ? zk_client_again(remote->client) : 0;
+        error = error != 0 ? error : zk_look(remote, view);
+        if (error == 0 && (tries == MOST_TRIES || (view->line.count > 0 && !force))) {
+            error = -EBUSY; /* in use; or somebody has put other nodes below it */
+        }
+        error = error != 0 ? error : zk_client_ask(remote->client, &who, 1);
+        error = error != 0 ? error : remove_some(remote, view, &who, removal);
+        zk_request_clear(&who, 1);
+    }
+    if (view != NULL) {
+        zk_view_clear(view);
+        free(view);
+    }
+    free(removal);
+    return error == -EIDRM ? 0 : error;
+}

@@ -1,0 +1,239 @@
+/*
+ * Pools on ZooKeeper: how long a session is, who may use a pool, and what its guests tell of
+ * themselves. A real server.
+ */
+#include "scene.h"
+#include "zk_raw.h"
+#include "zk_server.h"
+#include "zk_workers.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+enum { SESSION_MS = 4000 };
+
+static struct zk_server server;
+
+static const char *named(const char *pool)
+{
+    static char names[16][128];
+    static unsigned next;
+    char *name = names[next++ % 16];
+    (void)snprintf(name, 128, "zk://127.0.0.1:%d/%s", server.port, pool);
+    return name;
+}
+
+static void set(const char *variable, const char *value)
+{
+    EXPECT_EQ(value == NULL ? unsetenv(variable) : setenv(variable, value, 1), 0);
+}
+
+/* What usher_open says, with that in the environment. */
+static int opened(const char *variable, const char *value, const char *pool)
+{
+    struct usher_pool *handle;
+    set(variable, value);
+    int error = usher_open(&handle, named(pool), NULL);
+    if (error == 0) {
+        usher_close(handle);
+    }
+    set(variable, NULL);
+    return error;
+}
+
+static void settings_that_mean_nothing_are_refused(void)
+{
+    static const char *const times[] = {"soon", "-1", "99ms", "3601", "3601s", "10m", "1 s", "5.5"};
+    static const char *const auths[] = {"gpu", "gpu:", ":secret", ":"};
+    static const char *const renewals[] = {"x", "-1", "2147483647", "5 "};
+    for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {
+        EXPECT_EQ(opened("USHER_ZK_TIMEOUT", times[t], "settings"), -EINVAL);
+    }
+    for (size_t a = 0; a < sizeof auths / sizeof auths[0]; a++) {
+        EXPECT_EQ(opened("USHER_ZK_AUTH", auths[a], "settings"), -EINVAL);
+    }
+    for (size_t r = 0; r < sizeof renewals / sizeof renewals[0]; r++) {
+        EXPECT_EQ(opened("USHER_ZK_RENEW", renewals[r], "settings"), -EINVAL);
+    }
+    EXPECT_EQ(opened("USHER_ZK_AUTH", "", "settings"), 0); /* as if it were not there */
+    zk_set_session(SESSION_MS);
+}
+
+/* A seat is valid for 0.6 of the session time; the servers have a word in that. */
+static void the_session_time_is_what_the_servers_grant(void)
+{
+    static const struct {
+        const char *asked;
+        int64_t granted_ms;
+    } times[] = {{"7s", 7000}, {"9", 9000}, {"2500ms", 2500}, {"1000s", 60000}, {"100ms", 200}};
+    for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {
+        struct usher_lease lease;
+        set("USHER_ZK_TIMEOUT", times[t].asked);
+        struct usher_pool *pool = scene_open(named("time"), 1);
+        struct usher_seat seat = scene_acquire(pool);
+        if (usher_check(pool, &seat, &lease) == 0) { /* 120 ms may be over by now */
+            EXPECT(lease.left_ns <= times[t].granted_ms * 600000);
+            EXPECT(lease.left_ns > times[t].granted_ms * 300000 || times[t].granted_ms < 1000);
+        } else {
+            EXPECT(times[t].granted_ms < 1000);
+        }
+        usher_close(pool);
+        zk_set_session(SESSION_MS);
+        UNTIL(usher_remove(named("time")) == 0);
+    }
+}
+
+/* Debian's client library was built without TLS. */
+static void without_tls_in_the_client_library_that_is_said(void)
+{
+    void *library = dlopen("libzookeeper_st.so.2", RTLD_NOW);
+    if (library != NULL && dlsym(library, "zookeeper_init_ssl") == NULL) {
+        EXPECT_EQ(opened("USHER_ZK_TLS", "ca.pem,cert.pem,key.pem", "tls"), -ENOPKG);
+        EXPECT(strstr(usher_strerror(-ENOPKG), "without TLS") != NULL);
+    } else {
+        (void)printf("  not so here: this client library has TLS\n");
+    }
+}
+
+static void acquire_and_release(void *name)
+{
+    struct usher_pool *pool = scene_open(name, 0);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    usher_close(pool);
+}
+
+/* Somebody with these credentials waits, and is granted the seat that we give back. */
+static void hand_over(const char *name, const char *auth)
+{
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_seat seat = scene_acquire(pool);
+    scene_clear();
+    set("USHER_ZK_AUTH", auth);
+    pid_t waiter = scene_start(acquire_and_release, (void *)(uintptr_t)name);
+    set("USHER_ZK_AUTH", NULL);
+    UNTIL(scene_info(pool).waiters == 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(scene_end(waiter), 0);
+    usher_close(pool);
+}
+
+/* What is made in it must not be for its maker alone: others grant it its seat. */
+static void who_has_a_password_can_use_a_pool_that_is_for_everybody(void)
+{
+    usher_close(scene_open(named("open"), 1));
+    hand_over(named("open"), "team:secret");
+    zk_expect_whole(named("open"), 1);
+}
+
+static void a_pool_made_with_a_password_is_for_those_who_have_it(void)
+{
+    const char *name = named("team/private");
+    char text[64];
+    size_t length;
+    set("USHER_ZK_AUTH", "team:secret");
+    struct usher_pool *pool = scene_open(name, 2);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(opened("USHER_ZK_AUTH", "team:wrong", "team/private"), -EACCES);
+    EXPECT_EQ(opened("USHER_ZK_AUTH", "other:secret", "team/private"), -EACCES);
+    EXPECT_EQ(opened("USHER_ZK_AUTH", NULL, "team/private"), -EACCES);
+    EXPECT_EQ(opened("USHER_ZK_AUTH", NULL, "team/another"), -EACCES); /* beside it, too */
+    EXPECT_EQ(usher_remove(name), -EACCES);
+    EXPECT_EQ(usher_discard(name), -EACCES);
+    EXPECT(strstr(usher_strerror(-EACCES), "USHER_ZK_AUTH") != NULL);
+    struct zk_raw *raw = zk_raw_open(server.port, "other:secret");
+    EXPECT_EQ(zk_raw_get(raw, "/team/private", text, sizeof text), ZNOAUTH);
+    EXPECT_EQ(zk_raw_set(raw, "/team/private", "usher 1 9 0 0 0 0 0"), ZNOAUTH);
+    EXPECT_EQ(zk_raw_delete(raw, "/team/private/w"), ZNOAUTH);
+    EXPECT_EQ(zk_raw_list(raw, "/team/private/t0", &length), ZNOAUTH);
+    EXPECT_EQ(zk_raw_tickets(raw, "/team/private/t0/000000000010", 1), ZNOAUTH);
+    zk_raw_close(raw);
+    raw = zk_raw_open(server.port, "team:secret");
+    EXPECT_EQ(zk_raw_list(raw, "/team/private/t0", &length), 1);
+    EXPECT_EQ(zk_raw_list(raw, "/team/private/w", &length), 1);
+    zk_raw_close(raw);
+    set("USHER_ZK_AUTH", "team:secret");
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    scene_clear();
+    scene_in_child(acquire_and_release, (void *)(uintptr_t)name);
+    usher_close(pool);
+    zk_expect_whole(name, 2);
+    set("USHER_ZK_AUTH", NULL);
+}
+
+/* A guest that says what it is; it stays until it is told to leave. */
+static void introduce_oneself(void *name)
+{
+    struct usher_pool *pool;
+    struct usher_options options = {.labels = "red,green", .note = "./train --all\n\x1b[2J"};
+    EXPECT_EQ(usher_open(&pool, name, &options), 0);
+    struct usher_seat seat = scene_acquire(pool);
+    UNTIL(atomic_load(&board->flags[0]) == 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    usher_close(pool);
+}
+
+static void it_is_told_who_they_are_and_since_when(void)
+{
+    const char *name = named("told");
+    struct usher_pool *pool = scene_open(name, 2);
+    struct usher_guest guests[4];
+    pid_t children[3];
+    char where[80];
+    char host[65] = "";
+    EXPECT_EQ(gethostname(host, sizeof host - 1), 0);
+    scene_clear();
+    int64_t began = scene_now_ns();
+    for (int c = 0; c < 3; c++) {
+        children[c] = scene_start(introduce_oneself, (void *)(uintptr_t)name);
+        UNTIL(usher_inspect(pool, NULL, NULL, 0) == c + 1);
+    }
+    scene_pause_us(300000); /* clocks of servers have milliseconds */
+    EXPECT_EQ(usher_inspect(pool, NULL, guests, 4), 3);
+    for (int c = 0; c < 3; c++) {
+        (void)snprintf(where, sizeof where, "%d@%s", (int)children[c], host);
+        EXPECT_EQ(guests[c].pid, children[c]);
+        EXPECT_EQ(strcmp(guests[c].where, where), 0);
+        EXPECT_EQ(strcmp(guests[c].note, "./train --all  [2J"), 0);
+        EXPECT_EQ(strcmp(guests[c].label, c == 0 ? "red" : c == 1 ? "green" : ""), 0);
+        EXPECT_EQ(guests[c].position, c == 2);
+        EXPECT(guests[c].since_ns > began - 2000000);
+        EXPECT(guests[c].since_ns < scene_now_ns() - 200000000);
+    }
+    EXPECT_EQ(usher_inspect(pool, NULL, guests, 1), 3); /* fewer than there are */
+    EXPECT_EQ(usher_verify(pool, NULL, NULL), 0);
+    atomic_store(&board->flags[0], 1);
+    for (int c = 0; c < 3; c++) {
+        EXPECT_EQ(scene_end(children[c]), 0);
+    }
+    usher_close(pool);
+    zk_expect_whole(name, 2);
+}
+
+int main(void)
+{
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    (void)printf("SKIPPED: a process with threads cannot fork under the thread sanitizer\n");
+    return 77;
+#endif
+#endif
+    if (!zk_server_possible()) {
+        return 77;
+    }
+    scene_begin();
+    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
+    zk_workers_begin();
+    zk_set_session(SESSION_MS);
+    zk_server_start(&server, scene_directory());
+    RUN(settings_that_mean_nothing_are_refused);
+    RUN(the_session_time_is_what_the_servers_grant);
+    RUN(without_tls_in_the_client_library_that_is_said);
+    RUN(who_has_a_password_can_use_a_pool_that_is_for_everybody);
+    RUN(a_pool_made_with_a_password_is_for_those_who_have_it);
+    RUN(it_is_told_who_they_are_and_since_when);
+    zk_server_kill(&server);
+    return 0;
+}
