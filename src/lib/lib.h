@@ -151,10 +151,22 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Look around once: finish what is published, reap dead holders. */
 void usher__wait_look(struct usher_pool *pool);
-/* watch.c: the same, but cheaply if nothing has happened since; *kept is NULL at first. */
+/* watch.c */
+/* The same, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
+   before the first time. When the first in line, which may be this one, should look again. */
 struct watch;
-void usher__watch_look(struct usher_pool *pool, struct watch **kept, int64_t now);
+int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row, bool first,
+                          int64_t now);
+/* Has a death been seen since? Whoever sleeps is woken for it. */
+bool usher__watch_called(const struct watch *watch);
 void usher__watch_end(struct watch *watch);
+/* vigil.c: have these processes watched until one of them ends; NULL: that cannot be. */
+struct vigil;
+struct pollfd;
+struct vigil *usher__vigil_begin(const _Atomic uint64_t *word, const struct pollfd *processes,
+                                 unsigned count);
+bool usher__vigil_called(const struct vigil *vigil);
+void usher__vigil_end(struct vigil *vigil);
 /* See that the first `count` in line are looking. */
 void usher__wait_arm(struct usher_pool *pool, unsigned count);
 /* Wake whoever waits, so that they see that the pool is gone. */

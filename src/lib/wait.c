@@ -2,11 +2,13 @@
  * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant
  * changes, and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
- * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS; and, a third as
- * often, because the first may die, too, the second: the first behind it of another process,
- * for threads die together. The others sleep long, the longer the more they are, so that all of
- * them together hardly wake, about once in LOOK_EACH_NS: should those two be killed at once, one of
- * the others finds out. Whoever leaves the front of the line sees that the next one looks.
+ * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, or more seldom if it
+ * has a vigil that tells it of deaths (watch.c); and, because the first may die, too, every
+ * LOOK_SECOND_NS the second: the first behind it of another process, for threads die together. The
+ * others sleep long, the longer the more they are, so that all of them together hardly wake, about
+ * once in LOOK_EACH_NS: should those two be killed at once, one of the others finds out. Whoever
+ * leaves the front of the line sees that the next one looks. In a line that moves so fast that
+ * nobody waits for LOOK_LATER_NS nobody looks at all, nor has to be told to.
  *
  * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
  * again whoever was granted a seat by one that died before it could wake it. watch.c makes it
@@ -19,11 +21,25 @@
 
 enum {
     LOOK_SOON_NS = 2 * 1000 * 1000, /* most seats come back before there is any need to look */
+    LOOK_LATER_NS = 60 * 1000 * 1000,
     LOOK_FIRST_NS = 85 * 1000 * 1000,
     LOOK_SECOND_NS = 300 * 1000 * 1000,
     LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
     NEAR = 64,                         /* so far we look for one of another process */
     SAMPLE = 128                       /* places, to find out how many wait */
+};
+
+/* A waiter, while it waits. */
+struct sleeper {
+    struct usher_pool *pool;
+    struct guest *guest;
+    struct format_row *row;
+    int64_t deadline_ns;
+    int64_t look; /* when to look next; 0: not known yet */
+    int64_t tell; /* when to call pool->waiting next */
+    struct watch *watch;
+    unsigned place; /* as of the last look: position() */
+    bool interrupted;
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -69,7 +85,8 @@ void usher__wait_arm(struct usher_pool *pool, unsigned count)
     /* one that does not wait yet is about to, or it is dead */
     unsigned found = lookers(pool, FORMAT_WAITS, who);
     for (unsigned w = 0; w < count && w < found; w++) {
-        if (!(atomic_load(&pool->rows[who[w]].watch) & FORMAT_LOOKS)) {
+        uint32_t looks = atomic_load(&pool->rows[who[w]].watch) & (FORMAT_LOOKS | FORMAT_SELDOM);
+        if (looks != FORMAT_LOOKS && (w == 0 || looks == 0)) {
             (void)os_wake(&pool->rows[who[w]].word, pool->shared);
         }
     }
@@ -132,6 +149,14 @@ static unsigned position(struct usher_pool *pool, uint32_t own)
     return 1; /* not found any more: it is being granted, or nothing is certain. Look. */
 }
 
+/* How many tickets from VALID to the last one; not everybody who took one still waits. */
+static uint32_t ahead(struct usher_pool *pool)
+{
+    struct line_walk walk;
+    usher__line_begin(pool, &walk);
+    return (walk.last - walk.at + 1) & CORE_TICKET_MASK;
+}
+
 /* About how many wait: many of the places may be left by those who gave up. */
 static uint32_t waiters(struct usher_pool *pool)
 {
@@ -142,7 +167,7 @@ static uint32_t waiters(struct usher_pool *pool)
     uint32_t count = 0;
     usher__line_begin(pool, &walk);
     uint32_t first = walk.at;
-    uint32_t places = (walk.last - first + 1) & CORE_TICKET_MASK;
+    uint32_t places = ahead(pool);
     while (walk.at - first < SAMPLE && usher__line_next(pool, &walk, &row, &word, &ticket)) {
         count++;
     }
@@ -177,65 +202,100 @@ static int give_up(struct usher_pool *pool, struct guest *guest, int why)
     return why;
 }
 
+/* Why not to wait on: 0 or -errno. */
+static int reason_to_leave(struct sleeper *s, int64_t now)
+{
+    struct usher_pool *pool = s->pool;
+    if (atomic_load(&pool->header->removed) != 0) {
+        return -EIDRM;
+    }
+    if (s->deadline_ns <= now) {
+        return -ETIMEDOUT;
+    }
+    if (pool->waiting != NULL && (s->interrupted || s->tell <= now)) {
+        s->tell = s->tell <= now ? now + (int64_t)pool->waiting_ms * 1000000 : s->tell;
+        return pool->waiting(pool, pool->context) != 0 ? -ECANCELED : 0;
+    }
+    return 0;
+}
+
+/* Look, if it is time to, and say when to look next. */
+static void look_if_due(struct sleeper *s, int64_t now)
+{
+    struct usher_pool *pool = s->pool;
+    if (s->look == 0) {
+        /* Everybody looks once, soon, for those before it may all be dead. Few are ahead of those
+           who most likely have to see to that. */
+        s->look = now + (ahead(pool) <= 2 ? LOOK_SOON_NS : LOOK_LATER_NS);
+        return;
+    }
+    bool was_first = s->place == 1;
+    s->place = position(pool, s->guest->row);
+    int64_t next = until(pool, s->place, s->guest->row, now);
+    if (s->place == 1 && !was_first) {
+        next = now + LOOK_SOON_NS;
+    }
+    if (s->look <= now || usher__watch_called(s->watch)) {
+        int64_t first = usher__watch_look(pool, &s->watch, s->guest->row, s->place == 1, now);
+        next = s->place == 1 ? now + first : next;
+        s->look = next;
+    }
+    s->look = s->look > next ? next : s->look;
+}
+
+/* Sleep until woken or until it is time for something, unless it has been granted since `word` was
+   read, or stands further in front than it thought. */
+static void sleep_once(struct sleeper *s, uint64_t word)
+{
+    static const uint32_t marks[] = {0, FORMAT_LOOKS, FORMAT_LOOKS | FORMAT_SELDOM, 0};
+    struct format_row *row = s->row;
+    uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
+    atomic_store(&row->watch, reaped | FORMAT_WAITS | marks[s->place]);
+    /* who left the front just now may not have seen that we need be told */
+    bool woken = s->place == 3 && position(s->pool, s->guest->row) != 3;
+    if (!woken && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
+        int64_t wake = s->look < s->deadline_ns ? s->look : s->deadline_ns;
+        s->interrupted =
+            os_sleep(&row->word, word, wake < s->tell ? wake : s->tell, s->pool->shared) == -EINTR;
+    }
+    /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. */
+    atomic_store_explicit(&row->watch, atomic_load(&row->watch) & FORMAT_REAPED,
+                          memory_order_release);
+}
+
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns)
 {
-    struct format_row *row = &pool->rows[guest->row];
-    int64_t look = 0; /* when to look next */
-    struct watch *watch = NULL;
-    int64_t tell = pool->waiting != NULL && pool->waiting_ms != 0
-                       ? os_now_ns() + (int64_t)pool->waiting_ms * 1000000
-                       : INT64_MAX;
-    bool interrupted = false;
+    struct sleeper s = {.pool = pool,
+                        .guest = guest,
+                        .row = &pool->rows[guest->row],
+                        .deadline_ns = deadline_ns,
+                        .tell = INT64_MAX,
+                        .place = 1};
     int error = 0;
+    if (pool->waiting != NULL && pool->waiting_ms != 0) {
+        s.tell = os_now_ns() + (int64_t)pool->waiting_ms * 1000000;
+    }
     for (;;) {
-        uint64_t word = atomic_load(&row->word);
+        uint64_t word = atomic_load(&s.row->word);
         if (core_row_state(word) == CORE_GRANTED) {
             break;
         }
         int64_t now = os_now_ns();
-        bool removed = atomic_load(&pool->header->removed) != 0;
-        if (!removed && deadline_ns <= now && look == 0) {
-            look = now;
+        int why = reason_to_leave(&s, now);
+        if (why == -ETIMEDOUT && s.look == 0) {
+            s.look = now;
             usher__wait_look(pool); /* no time to wait, but a holder may be dead */
             continue;
         }
-        if (removed || deadline_ns <= now) {
-            error = give_up(pool, guest, removed ? -EIDRM : -ETIMEDOUT);
+        if (why != 0) {
+            error = give_up(pool, guest, why);
             break;
         }
-        if (pool->waiting != NULL && (interrupted || tell <= now)) {
-            tell = tell <= now ? now + (int64_t)pool->waiting_ms * 1000000 : tell;
-            if (pool->waiting(pool, pool->context) != 0) {
-                error = give_up(pool, guest, -ECANCELED);
-                break;
-            }
-        }
-        unsigned place = 1;
-        if (look == 0) {
-            look = now + LOOK_SOON_NS; /* everybody once: those before it may all be dead */
-        } else {
-            place = position(pool, guest->row);
-            int64_t next = until(pool, place, guest->row, now);
-            if (look <= now) {
-                usher__watch_look(pool, &watch, now);
-                look = next;
-            }
-            look = look > next ? next : look;
-        }
-        uint32_t mark = atomic_load(&row->watch) & FORMAT_REAPED;
-        atomic_store(&row->watch, mark | FORMAT_WAITS | (place <= 2 ? FORMAT_LOOKS : 0));
-        if (place == 3 && position(pool, guest->row) != 3) {
-            continue; /* who left the front just now may not have seen that we need be told */
-        }
-        if (core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
-            int64_t wake = look < deadline_ns ? look : deadline_ns;
-            interrupted =
-                os_sleep(&row->word, word, wake < tell ? wake : tell, pool->shared) == -EINTR;
-        }
+        look_if_due(&s, now);
+        sleep_once(&s, word);
     }
-    atomic_store(&row->watch, atomic_load(&row->watch) & FORMAT_REAPED);
     usher__wait_arm(pool, 1);
     usher__pool_settle(pool);
-    usher__watch_end(watch);
+    usher__watch_end(s.watch);
     return error;
 }

@@ -1,8 +1,12 @@
 /*
- * Watching for deaths cheaply. Whoever stands at the front of the line looks many times a second,
- * and nearly always nothing has happened: then a look is one poll of descriptors that it keeps, of
- * the processes whose death would matter. It looks at everything (usher__wait_look) when I or V
- * have changed, when a descriptor says so, and once a second in any case.
+ * Watching for deaths cheaply. Whoever stands at the front of the line looks several times a
+ * second, and nearly always nothing has happened: then a look is one poll of descriptors that it
+ * keeps, of the processes whose death would matter. It looks at everything (usher__wait_look) when
+ * I or V have changed, when a descriptor says so, and once a second in any case.
+ *
+ * The first in line, when nothing has happened from one look to the next, has a vigil kept at
+ * those descriptors, so that a death wakes it at once; then it looks more seldom by itself. A
+ * vigil costs about as much as a hand-over or two: short waits do without.
  */
 #include "lib/lib.h"
 
@@ -12,6 +16,9 @@
 #include <unistd.h>
 
 enum {
+    WATCH_AGAIN_NS = 4 * 1000 * 1000, /* after the first look: has anything happened? */
+    WATCH_FIRST_NS = 85 * 1000 * 1000,
+    WATCH_VIGIL_NS = 300 * 1000 * 1000,
     WATCH_EXEC_NS = 300 * 1000 * 1000,
     WATCH_ALL_NS = 1000 * 1000 * 1000,
     WATCH_MOST = 128,
@@ -24,7 +31,9 @@ struct watch {
     uint64_t i, v;
     int64_t looked_ns; /* at everything */
     bool all;          /* all that matter are watched */
-    int64_t asked_ns;  /* for the locks of those that may have called exec */
+    bool polled;       /* all that are watched have a descriptor */
+    struct vigil *vigil;
+    int64_t asked_ns; /* for the locks of those that may have called exec */
     unsigned count, locks;
     struct pollfd processes[WATCH_MOST];
     uint32_t locked[WATCH_MOST]; /* rows, with WATCH_POLLED if the process is watched, too */
@@ -37,6 +46,8 @@ static uint64_t word_at(const struct usher_pool *pool, uint32_t at)
 
 static void forget(struct watch *watch)
 {
+    usher__vigil_end(watch->vigil);
+    watch->vigil = NULL;
     for (unsigned p = 0; p < watch->count; p++) {
         (void)close(watch->processes[p].fd);
     }
@@ -60,6 +71,7 @@ static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
     }
     if (!by_pid) {
         watch->locked[watch->locks++] = row;
+        watch->polled = false;
         return;
     }
     int fd = os_watch_process((pid_t)format_owner_pid(owner), identity);
@@ -86,7 +98,7 @@ static void begin(struct usher_pool *pool, struct watch *watch)
     forget(watch);
     watch->i = word_at(pool, CORE_AT_I(&pool->core));
     watch->v = word_at(pool, CORE_AT_V(&pool->core));
-    watch->all = true;
+    watch->all = watch->polled = true;
     for (row = 0; row < usher__rows_used(pool); row++) {
         enum core_state state = core_row_state(usher__row_word(pool, row));
         if (state != CORE_IDLE && state != CORE_WAITING) {
@@ -120,23 +132,64 @@ static bool quiet(struct usher_pool *pool, struct watch *watch, int64_t now)
     return true;
 }
 
-void usher__watch_look(struct usher_pool *pool, struct watch **kept, int64_t now)
+/* Somebody has come, and nothing else has happened: what is watched can stay as it is. */
+static bool only_come(struct usher_pool *pool, struct watch *watch, int64_t now)
 {
+    watch->i = word_at(pool, CORE_AT_I(&pool->core));
+    return quiet(pool, watch, now);
+}
+
+static int64_t next_look(const struct watch *watch)
+{
+    return watch->vigil != NULL && watch->all && watch->polled ? WATCH_VIGIL_NS : WATCH_FIRST_NS;
+}
+
+static void keep_vigil(struct usher_pool *pool, struct watch *watch, uint32_t row)
+{
+    if (watch->vigil == NULL && watch->count > 0) {
+        watch->vigil = usher__vigil_begin(&pool->rows[row].word, watch->processes, watch->count);
+    }
+}
+
+int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row, bool first,
+                          int64_t now)
+{
+    struct watch *watch = *kept;
     if (!pool->shared) {
         usher__wait_look(pool);
-        return;
+        return WATCH_FIRST_NS;
     }
-    if (*kept == NULL) {
-        *kept = calloc(1, sizeof **kept);
-    } else if (quiet(pool, *kept, now)) {
-        return;
+    if (watch != NULL && quiet(pool, watch, now)) {
+        if (first) {
+            keep_vigil(pool, watch, row);
+        }
+        return next_look(watch);
     }
     usher__wait_look(pool);
     usher__wait_arm(pool, 2);
-    if (*kept != NULL) {
-        (*kept)->looked_ns = now;
-        begin(pool, *kept);
+    if (watch == NULL) {
+        watch = *kept = calloc(1, sizeof *watch);
+        if (watch == NULL) {
+            return WATCH_FIRST_NS;
+        }
+        watch->looked_ns = now;
+        begin(pool, watch);
+        return WATCH_AGAIN_NS;
     }
+    if (!only_come(pool, watch, now)) {
+        bool kept_vigil = watch->vigil != NULL;
+        watch->looked_ns = now;
+        begin(pool, watch);
+        if (first && kept_vigil) {
+            keep_vigil(pool, watch, row);
+        }
+    }
+    return next_look(watch);
+}
+
+bool usher__watch_called(const struct watch *watch)
+{
+    return watch != NULL && usher__vigil_called(watch->vigil);
 }
 
 void usher__watch_end(struct watch *watch)

@@ -1,0 +1,154 @@
+/*
+ * The vigil: a death wakes whoever sleeps, however long it meant to; signals are not its matter;
+ * and it is gone when the wait is over.
+ */
+#include "mortals.h"
+
+#include "lib/lib.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+
+static _Atomic uint64_t word;
+
+static void idle(void *unused)
+{
+    (void)unused;
+    stay();
+}
+
+/* How many threads a process has. */
+static int threads_of(pid_t process)
+{
+    char path[64];
+    int count = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
+    DIR *directory = opendir(path);
+    EXPECT(directory != NULL);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        count += entry->d_name[0] != '.';
+    }
+    (void)closedir(directory);
+    return count;
+}
+
+static struct pollfd watch(pid_t process)
+{
+    uint64_t identity;
+    EXPECT_EQ(os_identity(process, &identity), 0);
+    return (struct pollfd){.fd = os_watch_process(process, identity), .events = POLLIN};
+}
+
+static void a_death_wakes_a_sleeper_that_would_sleep_for_ever(void)
+{
+    pid_t mortals[3];
+    struct pollfd watched[3];
+    for (int m = 0; m < 3; m++) {
+        mortals[m] = scene_start(idle, NULL);
+        watched[m] = watch(mortals[m]);
+    }
+    struct vigil *vigil = usher__vigil_begin(&word, watched, 3);
+    EXPECT(vigil != NULL);
+    EXPECT(!usher__vigil_called(vigil));
+    scene_kill(mortals[1]);
+    while (!usher__vigil_called(vigil)) { /* whether it sleeps before the death or after */
+        (void)os_sleep(&word, 0, INT64_MAX, true);
+    }
+    usher__vigil_end(vigil);
+    for (int m = 0; m < 3; m++) {
+        (void)close(watched[m].fd);
+    }
+    scene_kill(mortals[0]);
+    scene_kill(mortals[2]);
+}
+
+static void one_who_sleeps_long_after_the_death_is_woken(void)
+{
+    pid_t mortal = scene_start(idle, NULL);
+    struct pollfd watched = watch(mortal);
+    struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
+    scene_kill(mortal);
+    UNTIL(usher__vigil_called(vigil));
+    EXPECT_EQ(os_sleep(&word, 0, INT64_MAX, true), 0);
+    usher__vigil_end(vigil);
+    (void)close(watched.fd);
+}
+
+static void a_vigil_ends_when_it_is_told_to(void)
+{
+    pid_t mortal = scene_start(idle, NULL);
+    struct pollfd watched = watch(mortal);
+    int before = threads_of(getpid());
+    int descriptors = scene_descriptors();
+    for (int round = 0; round < SCENE_ROUNDS(200); round++) {
+        struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
+        EXPECT(vigil != NULL);
+        usher__vigil_end(vigil);
+    }
+    UNTIL(threads_of(getpid()) == before); /* one that was joined is in the list for a moment */
+    EXPECT_EQ(scene_descriptors(), descriptors);
+    scene_kill(mortal);
+    (void)close(watched.fd);
+}
+
+static _Atomic long handled_by;
+
+static void handle(int signal)
+{
+    (void)signal;
+    atomic_store(&handled_by, syscall(SYS_gettid));
+}
+
+static void a_vigil_handles_no_signals(void)
+{
+    struct sigaction action = {.sa_handler = handle};
+    sigset_t one;
+    pid_t mortal = scene_start(idle, NULL);
+    struct pollfd watched = watch(mortal);
+    EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, SIGUSR1);
+    struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
+    EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &one, NULL), 0); /* now only the vigil could have it */
+    EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
+    usher__vigil_end(vigil);
+    EXPECT_EQ(atomic_load(&handled_by), 0);
+    EXPECT_EQ(pthread_sigmask(SIG_UNBLOCK, &one, NULL), 0);
+    EXPECT_EQ(atomic_load(&handled_by), syscall(SYS_gettid));
+    scene_kill(mortal);
+    (void)close(watched.fd);
+}
+
+static void the_first_in_line_has_a_vigil_and_whoever_is_in_has_none(void)
+{
+    struct usher_pool *pool = scene_open("vigil", 1);
+    scene_clear();
+    pid_t holder = scene_holder(0, "vigil");
+    pid_t first = scene_waiter(1, "vigil", 1);
+    pid_t second = scene_waiter(2, "vigil", 2);
+    UNTIL(threads_of(first) == 2);
+    EXPECT_EQ(threads_of(second), 1);
+    scene_kill(holder);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+    UNTIL(threads_of(first) == 1);
+    UNTIL(threads_of(second) == 2); /* it is the first now */
+    scene_kill(first);
+    UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
+    EXPECT_EQ(board->seat[2].flags, USHER_INHERITED);
+    scene_leave(2, second);
+    finish(pool, "vigil", 1);
+}
+
+int main(void)
+{
+    scene_begin();
+    RUN(a_death_wakes_a_sleeper_that_would_sleep_for_ever);
+    RUN(one_who_sleeps_long_after_the_death_is_woken);
+    RUN(a_vigil_ends_when_it_is_told_to);
+    RUN(a_vigil_handles_no_signals);
+    RUN(the_first_in_line_has_a_vigil_and_whoever_is_in_has_none);
+    return 0;
+}
