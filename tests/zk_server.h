@@ -6,6 +6,7 @@
 #define USHER_ZK_SERVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct zk_server {
@@ -26,6 +27,9 @@ int zk_server_leader(const struct zk_server *servers, int count);
 void zk_server_restart(struct zk_server *server);
 /* Kill it, and wait until it is gone. */
 void zk_server_kill(struct zk_server *server);
+/* Restart it, and have it think that so many nodes were created below that one: sequence numbers go
+   on from there. */
+void zk_server_age(struct zk_server *server, const char *path, uint32_t count);
 /* One number of what the server says of itself (mntr). */
 long long zk_server_number(const struct zk_server *server, const char *name);
 
