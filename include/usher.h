@@ -68,12 +68,10 @@ struct usher_options {
 
 /* A seat that is held. Only usher_acquire and its like fill it in; a copy is as good. */
 struct usher_seat {
-    uint32_t number; /* 0 to k-1; no two live holders have the same */
-    uint32_t flags;  /* USHER_INHERITED */
-    uint64_t ticket; /* the place in line it was had with: counts up, and starts over after 2^32 */
-    uint64_t cycle;  /* which request of which guest this is: for usher_release */
-    uint32_t guest;
-    uint32_t reserved;
+    uint32_t number;  /* 0 to k-1; no two live holders have the same */
+    uint32_t flags;   /* USHER_INHERITED */
+    uint64_t ticket;  /* the place in line it was had with: counts up, and starts over after 2^32 */
+    uint64_t request; /* which request of whom this is: for usher_release */
 };
 
 /*

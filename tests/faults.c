@@ -95,10 +95,12 @@ WRAP(int, pthread_atfork, (void (*a)(void), void (*b)(void), void (*c)(void)), (
 WRAP(int, pthread_setspecific, (pthread_key_t key, const void *value), (key, value), ENOMEM, ENOMEM)
 
 void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t to, size_t size);
 void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *text);
 void __real_free(void *old);
 void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_aligned_alloc(size_t to, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *old);
@@ -106,6 +108,13 @@ void __wrap_free(void *old);
 void *__wrap_calloc(size_t count, size_t size)
 {
     void *new = fails("calloc", ENOMEM) ? NULL : __real_calloc(count, size);
+    atomic_fetch_add(&memory, new != NULL);
+    return new;
+}
+
+void *__wrap_aligned_alloc(size_t to, size_t size)
+{
+    void *new = fails("aligned_alloc", ENOMEM) ? NULL : __real_aligned_alloc(to, size);
     atomic_fetch_add(&memory, new != NULL);
     return new;
 }

@@ -6,7 +6,7 @@ endif()
 usher_test(faults_test "crash" tests/faults_test.c usher_static)
 target_sources(faults_test PRIVATE tests/scene.c tests/faults.c)
 foreach(call mmap posix_fallocate fchmod fstat stat fstatat fstatfs linkat mkdir unlinkat pread read
-    poll madvise pthread_key_create pthread_atfork pthread_setspecific calloc realloc strdup free
-    open openat fcntl syscall clock_gettime)
+    poll madvise pthread_key_create pthread_atfork pthread_setspecific calloc aligned_alloc realloc
+    strdup free open openat fcntl syscall clock_gettime)
   target_link_options(faults_test PRIVATE -Wl,--wrap=${call})
 endforeach()

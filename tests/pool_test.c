@@ -121,6 +121,7 @@ static const struct row quick_rows[] = {
     {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
     {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
     {"slide-next", {3, 1, {.cycles = 1, .gives_up = 2, .queue = 2}}},
+    {"again-until", {2, 1, {.cycles = 5, .fewer = 4, .crashes = 1, .tag_bits = 2}}},
     {"again-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
 };
 

@@ -9,12 +9,41 @@
  * so that of all the questions of fast.h one is left, whether the place is an old one. Explored
  * like the rest. On the way out V alone is compared: whatever has happened to I meanwhile, a V that
  * this guest delivered is finished.
+ *
+ * What it says now differs from what it said then by one in the ticket and one in the cycle: the
+ * words are not put together anew, but added to, until one of their fields would run over.
  */
 #ifndef USHER_CORE_AGAIN_H
 #define USHER_CORE_AGAIN_H
 
 #include "core/parts.h"
 
+/* The next ticket, and the author's next cycle. */
+#define CORE_NEXT_I (1ULL << 32 | 1)
+#define CORE_NEXT_V (1ULL << 44 | 1)
+#define CORE_NEXT_ROW (1ULL << 20 | 1)
+
+/* The last I up to which that is so, for a guest that published i as it entered with the row r:
+   after that the long way. (ISSUE and VALID run over at the top of their words: that is right.) */
+static inline uint64_t core_again_until(const struct core *c, uint64_t i, uint64_t r)
+{
+    (void)c;
+    uint32_t left = CORE_I_TAGS(c) - ((uint32_t)core_row_cycle(r) & CORE_I_TAGS(c));
+    uint32_t left_v = CORE_V_TAGS(c) - ((uint32_t)core_row_cycle(r) & CORE_V_TAGS(c));
+    uint32_t tickets = CORE_TICKET_MASK - core_row_ticket(r);
+    left = left < left_v ? left : left_v;
+    left = left < tickets ? left : tickets;
+    return i + left * CORE_NEXT_I;
+}
+
+/* May it enter again after it published i? */
+static inline bool core_again_may(const struct core *c, uint64_t i, uint64_t until)
+{
+    (void)c;
+    return i != until || CORE_DROPS(c, CORE_GUARD_AGAIN_UNTIL);
+}
+
+/* For one that may. */
 static inline __attribute__((always_inline)) enum core_progress
 core_enter_again(struct core *c, struct core_again *f)
 {
@@ -31,25 +60,21 @@ core_enter_again(struct core *c, struct core_again *f)
     if (!f->granted) {
         CORE_RETURN(f);
     }
-    f->ticket = core_i_issue(f->i) + 1;
-    CORE_READ(c, f, f->word, core__line_at(c, f->ticket));
-    f->granted = core_line_ticket(f->word) != (f->ticket & CORE_TICKET_MASK) ||
-                 CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
+    CORE_READ(c, f, f->word, core__line_at(c, core_i_issue(f->i) + 1));
+    f->granted =
+        !core_line_stale(f->word, core_i_issue(f->i) + 1) || CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
     CORE_FORGET(f->word);
     if (!f->granted) {
-        CORE_FORGET(f->ticket);
         CORE_RETURN(f);
     }
-    f->cycle++;
-    CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
-    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i,
-             core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c)));
+    CORE_WRITE(c, f, f->row_at, f->r + CORE_NEXT_ROW);
+    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, f->i + CORE_NEXT_I);
     if (!f->granted) {
-        CORE_FORGET(f->ticket);
-        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
+        CORE_WRITE(c, f, f->row_at, core_row(CORE_IDLE, core_row_cycle(f->r), 0));
         CORE_RETURN(f);
     }
-    f->i = core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c));
+    f->i += CORE_NEXT_I;
+    f->r += CORE_NEXT_ROW;
     CORE_END(f);
 }
 
@@ -64,25 +89,23 @@ static inline __attribute__((always_inline)) enum core_progress core_sit_again(s
     CORE_END(f);
 }
 
-/* Its ticket is f->ticket. */
+/* Out, for a guest that came in again. */
 static inline __attribute__((always_inline)) enum core_progress
 core_leave_again(struct core *c, struct core_again *f)
 {
     CORE_BEGIN(f);
     f->published = f->done = false;
-    CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_LEAVING, f->cycle, f->ticket));
-    f->word = core_v(core_v_valid(f->v) + 1, 0, f->row, (uint32_t)f->cycle & CORE_V_TAGS(c));
-    CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->word);
+    CORE_WRITE(c, f, f->row_at, core_row_leaves(f->r));
+    CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->v + CORE_NEXT_V);
     if (!f->published) {
-        CORE_FORGET(f->word);
         CORE_RETURN(f);
     }
-    f->v = f->word;
+    f->v += CORE_NEXT_V;
     CORE_READ(c, f, f->word, CORE_AT_I(c));
     f->done = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
     CORE_FORGET(f->word);
     if (f->done) {
-        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
+        CORE_WRITE(c, f, f->row_at, core_row(CORE_IDLE, core_row_cycle(f->r), 0));
     }
     CORE_END(f);
 }

@@ -85,6 +85,7 @@ enum core_guard {
     CORE_GUARD_ISSUED,           /* only a ticket that has been issued is delivered */
     CORE_GUARD_SLIDE_PLACE,      /* only an undecided place of this lap is slid over */
     CORE_GUARD_SLIDE_NEXT,       /* and only with another such */
+    CORE_GUARD_AGAIN_UNTIL,      /* no field of I, V or the row runs over when it enters again */
     CORE_GUARD_AGAIN_V,          /* V is what the guest last published, before it enters again */
 };
 
@@ -213,13 +214,14 @@ struct core_enter {
 /* A guest that was the last to come and to leave: again.h. */
 struct core_again {
     uint32_t row, seat;
-    uint64_t cycle;
-    uint64_t i, v; /* as it published them: I when it entered, V, with nothing owed, when it left */
+    uint32_t row_at; /* core__own_at: where its row is */
+    uint64_t r;      /* its row when it entered last */
+    uint64_t i;      /* as it published it when it entered */
+    uint64_t v;      /* as it published it, with nothing owed, when it left */
 
     CORE_AT
     bool granted, seated; /* in: as in core_enter */
     bool published, done; /* out: as in core_leave */
-    uint32_t ticket;
     uint64_t word;
 };
 

@@ -45,8 +45,7 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
     f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
     CORE_FORGET(f->v);
     CORE_READ(c, f, f->word, core__line_at(c, f->ticket));
-    f->untidy = core_line_ticket(f->word) == (f->ticket & CORE_TICKET_MASK) &&
-                !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
+    f->untidy = core_line_stale(f->word, f->ticket) && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
     CORE_FORGET(f->word);
     /* If I names the row itself: it is IDLE, so that is done. */
     if (!f->untidy && core_i_row(f->i) != CORE_NOBODY && core_i_row(f->i) != f->row) {

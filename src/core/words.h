@@ -147,6 +147,12 @@ static inline uint64_t core_row(enum core_state state, uint64_t cycle, uint32_t 
     return (uint64_t)state << 61 | (cycle & CORE_CYCLE_MASK) << 20 | (ticket & CORE_TICKET_MASK);
 }
 
+/* The same guest in the same cycle, that was ENTERING and leaves. */
+static inline uint64_t core_row_leaves(uint64_t row)
+{
+    return row + ((uint64_t)(CORE_LEAVING - CORE_ENTERING) << 61);
+}
+
 static inline enum core_state core_row_state(uint64_t row)
 {
     return (enum core_state)(row >> 61);
@@ -181,6 +187,12 @@ static inline uint32_t core_line_row(uint64_t e)
 static inline uint32_t core_line_tag(uint64_t e)
 {
     return e & CORE_LINE_TAG_MASK;
+}
+
+/* Is the entry that stands in the place of ticket t one of the same number, from long ago? */
+static inline bool core_line_stale(uint64_t e, uint32_t t)
+{
+    return ((core_line_ticket(e) ^ t) & CORE_TICKET_MASK) == 0;
 }
 
 static inline bool core_line_decided(uint64_t e)

@@ -22,17 +22,22 @@ static inline uint64_t both(uint32_t first, uint32_t second)
                                                      : (uint64_t)first << 32 | second;
 }
 
-/* The guest has a ticket and a seat: note that, and fill in what the caller gets. */
-static inline void seated(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
-                          bool inherited)
+/* The guest has a ticket, the one that i says, and a seat: that is what the caller gets. */
+static inline void fill(struct guest *guest, struct usher_seat *seat, uint64_t i, uint32_t flags)
 {
-    const uint64_t first = both(guest->seat, inherited ? USHER_INHERITED : 0);
-    const uint64_t last = both(guest->row, 0);
+    const uint64_t first = both(guest->seat, flags);
     memcpy(&seat->number, &first, sizeof first); /* and .flags */
-    seat->ticket = guest->ticket;
-    seat->cycle = guest->cycle;
-    memcpy(&seat->guest, &last, sizeof last); /* and .reserved */
-    atomic_store_explicit(&guest->state, GUEST_HELD, memory_order_release);
+    seat->ticket = core_i_issue(i);
+    seat->request = usher__request(i);
+    atomic_store_explicit(&guest->state, usher__request(i), memory_order_release);
+}
+
+/* The same on the way of those who do not come in again. */
+static void seated(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
+                   uint32_t ticket, bool inherited)
+{
+    uint32_t tag = (uint32_t)core_row_cycle(guest->r) & CORE_I_TAGS(&pool->core);
+    fill(guest, seat, core_i(ticket, guest->row, tag), inherited ? USHER_INHERITED : 0);
     if (pool->flags & USHER_TIMES) {
         atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
     }
@@ -86,7 +91,7 @@ static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
         struct core_help help = {0}; /* whoever has grown the pool may not have counted that yet */
         (void)core_help(&pool->core, &help);
     }
-    usher__alive_bury(pool, guest->row, guest->cycle, true);
+    usher__alive_bury(pool, guest->row, core_row_cycle(guest->r), true);
     return -EUCLEAN;
 }
 
@@ -96,39 +101,40 @@ static inline uint32_t last_seat(const struct usher_pool *pool, const struct gue
     return guest->seat < usher__seats(pool) ? guest->seat : CORE_NO_SEAT;
 }
 
+/* A granted guest without a seat. */
+static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *guest,
+                                         struct usher_seat *seat, uint32_t ticket)
+{
+    bool inherited = false;
+    int error = claim(pool, guest, &inherited);
+    if (error == 0) {
+        seated(pool, guest, seat, ticket, inherited);
+    }
+    return error;
+}
+
 /* Try to enter with a ticket that is valid. 0, -EAGAIN: there is none. */
 static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, struct guest *guest,
                                                        struct usher_seat *seat)
 {
     struct core_enter f;
     f.row = guest->row;
-    f.cycle = guest->cycle;
+    f.cycle = core_row_cycle(guest->r);
     f.absorb = false;
     f.seat = last_seat(pool, guest);
     (void)core_enter(&pool->core, &f);
-    guest->cycle = f.cycle;
+    usher__guest_began(guest, f.cycle);
     if (!f.granted) {
         return f.again || f.untidy ? -EBUSY : -EAGAIN;
     }
-    guest->ticket = f.ticket;
+    guest->r = core_row(CORE_ENTERING, f.cycle, f.ticket);
     guest->i = core_i(f.ticket, guest->row, (uint32_t)f.cycle & CORE_I_TAGS(&pool->core));
+    guest->until = core_again_until(&pool->core, guest->i, guest->r);
     if (!f.seated) {
-        return -EXFULL;
+        return sit(pool, guest, seat, f.ticket);
     }
-    seated(pool, guest, seat, false);
+    seated(pool, guest, seat, f.ticket, false);
     return 0;
-}
-
-/* A granted guest without a seat. */
-static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *guest,
-                                         struct usher_seat *seat)
-{
-    bool inherited = false;
-    int error = claim(pool, guest, &inherited);
-    if (error == 0) {
-        seated(pool, guest, seat, inherited);
-    }
-    return error;
 }
 
 /* Enter, whatever has to be tidied up first; but do not wait. */
@@ -136,15 +142,12 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
 {
     for (;;) {
         int error = enter(pool, guest, seat);
-        if (error == -EXFULL) {
-            return sit(pool, guest, seat);
-        }
         if (error != -EBUSY) {
             return error;
         }
-        struct core_tidy tidy = {.row = guest->row, .cycle = guest->cycle};
+        struct core_tidy tidy = {.row = guest->row, .cycle = core_row_cycle(guest->r)};
         (void)core_tidy(&pool->core, &tidy);
-        guest->cycle = tidy.cycle;
+        usher__guest_began(guest, tidy.cycle);
         usher__pool_settle(pool);
     }
 }
@@ -153,21 +156,20 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
 static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
                  int64_t deadline_ns)
 {
-    struct core_take take = {.row = guest->row, .cycle = guest->cycle};
+    struct core_take take = {.full = true};
     int error = 0;
-    guest->i = LIB_NOTHING;
-    for (unsigned tries = 0; tries == 0 || take.full; tries++) {
+    for (unsigned tries = 0; take.full; tries++) {
         if (tries == 100) {
             return -EUSERS; /* as many wait as there are places */
         }
-        take = (struct core_take){.row = guest->row, .cycle = guest->cycle};
+        take = (struct core_take){.row = guest->row, .cycle = core_row_cycle(guest->r)};
         take.seat = last_seat(pool, guest);
         (void)core_take(&pool->core, &take);
-        guest->cycle = take.cycle;
+        usher__guest_began(guest, take.cycle);
     }
     if (take.granted && take.enter.granted && take.enter.seated) {
-        guest->ticket = take.ticket;
-        seated(pool, guest, seat, false);
+        guest->r = core_row(CORE_ENTERING, take.cycle, take.ticket);
+        seated(pool, guest, seat, take.ticket, false);
         return 0;
     }
     if (!take.granted) {
@@ -184,19 +186,21 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
     }
     /* The row keeps few bits of a ticket; I has more of them, and is not far ahead. */
     uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
-    guest->ticket = issue - (uint32_t)core_ticket_after(issue, take.ticket);
-    return sit(pool, guest, seat);
+    guest->r = core_row(CORE_ENTERING, take.cycle, take.ticket);
+    return sit(pool, guest, seat, issue - (uint32_t)core_ticket_after(issue, take.ticket));
 }
 
 /* Inside. But the pool may have been removed meanwhile: whoever removes it says so first and looks
    then whether anybody is in, and we are in first and look then. */
-static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
+static __attribute__((noinline)) int leave_removed(struct usher_pool *pool, struct guest *guest)
 {
-    if (atomic_load(&pool->header->removed) == 0) {
-        return 0;
-    }
     usher__pool_leave(pool, guest);
     return -EIDRM;
+}
+
+static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
+{
+    return atomic_load(&pool->header->removed) == 0 ? 0 : leave_removed(pool, guest);
 }
 
 static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, struct guest *guest,
@@ -224,7 +228,7 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
 static __attribute__((noinline)) int sit_or_leave(struct usher_pool *pool, struct guest *guest,
                                                   struct usher_seat *seat)
 {
-    int error = sit(pool, guest, seat);
+    int error = sit(pool, guest, seat, core_i_issue(guest->i));
     return error == 0 ? unless_removed(pool, guest) : error;
 }
 
@@ -233,8 +237,8 @@ static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, stru
                                                    struct usher_seat *seat, int64_t deadline_ns)
 {
     int error = enter(pool, guest, seat);
-    if (error == -EXFULL) {
-        return sit_or_leave(pool, guest, seat);
+    if (error != 0 && error != -EBUSY && error != -EAGAIN) {
+        return error;
     }
     return error == 0 ? unless_removed(pool, guest)
                       : acquire_slowly(pool, guest, seat, deadline_ns);
@@ -244,6 +248,9 @@ static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, stru
                                                    int64_t deadline_ns)
 {
     struct guest *guest;
+    if (pool->generation != *pool->now) {
+        return -ESTALE;
+    }
     if (pool->module != NULL) {
         return pool->module->acquire(pool->remote, seat, deadline_ns);
     }
@@ -256,32 +263,31 @@ static inline __attribute__((always_inline)) int
 acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
 {
     struct guest *guest = usher__mine.last.guest;
-    if (pool->generation != *usher__generation) {
-        return -ESTALE;
-    }
-    if (usher__mine.last.pool_id != pool->id ||
+    if (usher__mine.last.key != usher__key(pool) ||
         atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_IDLE) {
         return first_acquire(pool, seat, deadline_ns);
     }
     struct core_again f;
-    f.row = guest->row;
-    f.cycle = guest->cycle;
     f.i = guest->i;
+    if (!core_again_may(&pool->core, f.i, guest->until)) {
+        return acquire_after(pool, guest, seat, deadline_ns);
+    }
+    f.row_at = guest->row_at;
+    f.r = guest->r;
     f.v = guest->v;
     (void)core_enter_again(&pool->core, &f);
-    guest->cycle = f.cycle;
     if (!f.granted) {
         return acquire_after(pool, guest, seat, deadline_ns);
     }
     guest->i = f.i;
-    guest->ticket = f.ticket;
-    f.row = guest->row; /* read anew: registers that live on are registers to save */
+    guest->r = f.r;
+    f.row = guest->row;
     f.seat = guest->seat;
     (void)core_sit_again(&pool->core, &f);
     if (!f.seated) {
         return sit_or_leave(pool, guest, seat);
     }
-    seated(pool, guest, seat, false);
+    fill(guest, seat, f.i, 0);
     return unless_removed(pool, guest);
 }
 

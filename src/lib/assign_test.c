@@ -143,7 +143,7 @@ static void a_seat_is_assigned_to_living_processes_only(void)
     kill_to_zombie(zombie);
     EXPECT_EQ(usher_assign(pool, &seat, zombie), -ESRCH); /* it must be alive */
     EXPECT_EQ(scene_end(zombie), SIGKILL);
-    copy.cycle++;
+    copy.request++;
     EXPECT_EQ(usher_assign(pool, &copy, getppid()), -EPERM);
     EXPECT_EQ(scene_info(pool).holders, 1); /* and it is ours still */
     EXPECT_EQ(usher_release(pool, &seat), 0);

@@ -28,7 +28,7 @@ static _Atomic uint32_t attempt;
 
 void usher__guest_left(struct usher_pool *pool, struct guest *guest)
 {
-    uint32_t idle = GUEST_IDLE;
+    uint64_t idle = GUEST_IDLE;
     (void)pthread_mutex_lock(&pool->mutex);
     if (guest->ended) {
         (void)atomic_compare_exchange_strong(&guest->state, &idle, GUEST_SPARE);
@@ -51,7 +51,7 @@ static void give_back(void *context)
         }
         struct guest *guest = list->entries[e].guest;
         usher__pool_leave(pool, guest);
-        uint32_t away = GUEST_AWAY;
+        uint64_t away = GUEST_AWAY;
         (void)pthread_mutex_lock(&pool->mutex);
         guest->ended = true;
         (void)atomic_compare_exchange_strong(&guest->state, &away, GUEST_ORPHAN);
@@ -126,7 +126,8 @@ int usher__guest_attach(struct usher_pool *pool)
         *usher__generation = ++last_generation;
     }
     pool->generation = *usher__generation;
-    pool->id = ++last_id;
+    pool->now = usher__generation;
+    pool->id = ++last_id << 32;
     pool->next = open_pools;
     open_pools = pool;
     (void)pthread_mutex_unlock(&registry);
@@ -149,7 +150,7 @@ void usher__guest_detach(struct usher_pool *pool)
     }
     struct guest *next;
     for (struct guest *guest = pool->guests; guest != NULL; guest = next) {
-        uint32_t state = atomic_load(&guest->state);
+        uint64_t state = atomic_load(&guest->state);
         next = guest->next;
         /* a row whose seat is another's now is its sign of life */
         bool away = state == GUEST_AWAY || state == GUEST_ORPHAN;
@@ -262,9 +263,9 @@ static int claim(struct usher_pool *pool, uint32_t *found)
 static void resume(const struct usher_pool *pool, struct guest *guest)
 {
     uint32_t seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
-    guest->cycle = core_row_cycle(usher__row_word(pool, guest->row));
+    usher__guest_began(guest, core_row_cycle(usher__row_word(pool, guest->row)));
     guest->seat = seat < pool->core.seats ? seat : 0;
-    guest->i = guest->v = LIB_NOTHING;
+    guest->row_at = CORE_AT_ROWS(&pool->core) + guest->row * CORE_ROW_STRIDE(&pool->core);
 }
 
 /* A spare guest, one that has come back from where it was assigned, or a new one. */
@@ -272,7 +273,7 @@ static int provide(struct usher_pool *pool, struct guest **provided)
 {
     struct guest *guest;
     for (guest = pool->guests; guest != NULL; guest = guest->next) {
-        uint32_t state = atomic_load(&guest->state);
+        uint64_t state = atomic_load(&guest->state);
         if (state == GUEST_ORPHAN &&
             core_row_state(usher__row_word(pool, guest->row)) == CORE_IDLE) {
             sign_as_ours(pool, guest->row);
@@ -283,10 +284,11 @@ static int provide(struct usher_pool *pool, struct guest **provided)
         }
     }
     if (guest == NULL) {
-        guest = calloc(1, sizeof *guest);
+        guest = aligned_alloc(_Alignof(struct guest), sizeof *guest);
         if (guest == NULL) {
             return -ENOMEM;
         }
+        memset(guest, 0, sizeof *guest);
         int error = claim(pool, &guest->row);
         if (error != 0) {
             free(guest);
@@ -336,8 +338,9 @@ static int remember(struct usher_pool *pool, struct guest *guest)
         usher__mine.entries = entries;
         usher__mine.room = room;
     }
-    usher__mine.last = (struct mine_entry){pool->id, guest};
-    usher__mine.entries[usher__mine.count++] = usher__mine.last;
+    usher__mine.last.key = usher__key(pool);
+    usher__mine.last.guest = guest;
+    usher__mine.entries[usher__mine.count++] = (struct mine_entry){pool->id, guest};
     return 0;
 }
 
@@ -348,7 +351,7 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             continue;
         }
         *guest = usher__mine.entries[e].guest;
-        uint32_t state = atomic_load(&(*guest)->state);
+        uint64_t state = atomic_load(&(*guest)->state);
         if (state == GUEST_AWAY &&
             core_row_state(usher__row_word(pool, (*guest)->row)) == CORE_IDLE) {
             sign_as_ours(pool, (*guest)->row);
@@ -357,7 +360,8 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             return 0;
         }
         if (state == GUEST_IDLE) {
-            usher__mine.last = usher__mine.entries[e];
+            usher__mine.last.key = usher__key(pool);
+            usher__mine.last.guest = *guest;
             return 0;
         }
     }

@@ -17,42 +17,63 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+/* Even, for a guest with a seat is the request that it has it by: usher_seat.request, odd. */
 enum guest_state {
-    GUEST_SPARE, /* ours, and no thread's */
-    GUEST_IDLE,  /* a thread's, for its next request */
-    GUEST_HELD,  /* with a seat */
-    GUEST_AWAY,  /* its seat was made over to another process (usher_assign) */
-    GUEST_ORPHAN /* so was its, and its thread has ended */
+    GUEST_SPARE = 0, /* ours, and no thread's */
+    GUEST_IDLE = 2,  /* a thread's, for its next request */
+    GUEST_AWAY = 4,  /* its seat was made over to another process (usher_assign) */
+    GUEST_ORPHAN = 6 /* so was its, and its thread has ended */
 };
 
 /* guest.wanted: what its own thread has to mind when it leaves (release.c). */
 enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_CAREFUL = 2 };
 
-/* A row of the guest table that this process owns. */
+/* A row of the guest table that this process owns. What the common way needs is in one cache line;
+   whoever makes `state` IDLE or SPARE is done with it. */
 struct guest {
-    struct guest *next; /* in the pool's list; never changes */
+    _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
+    _Atomic uint32_t wanted;             /* enum guest_wanted, or 0 */
     uint32_t row;
-    uint32_t seat, ticket; /* held, or held last */
-    uint64_t cycle;        /* the row's last */
-    uint64_t i, v;         /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
-    int64_t waited_ns;     /* for the seat held, if times are noted */
-    _Atomic uint32_t state;  /* enum guest_state; whoever makes it IDLE or SPARE is done with it */
-    _Atomic uint32_t wanted; /* enum guest_wanted, or 0 */
-    uint64_t taken_cycle;    /* in which another thread gave its seat back or made it over, ... */
-    uint32_t taken_state;    /* ... and what it was then; under the pool's mutex, like the next */
-    bool ended;              /* its thread has */
+    uint32_t row_at;      /* where it is among the core's words */
+    uint32_t seat;        /* held, or held last */
+    uint64_t r;           /* the row's last cycle and ticket, as if it were ENTERING */
+    uint64_t i, v;        /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
+    uint64_t until;       /* core_again_until */
+    struct guest *next;   /* in the pool's list; never changes */
+    int64_t waited_ns;    /* for the seat held, if times are noted */
+    uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
+    uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
+    bool ended;           /* its thread has */
 };
+
+/* The request that published i, or could have: its row, its tag and its ticket. It comes round only
+   when 2^31 tickets have been issued, and the tag is the same by chance. */
+static inline uint64_t usher__request(uint64_t i)
+{
+    return i << 1 | 1;
+}
+
+static inline bool usher__is_held(uint64_t state)
+{
+    return state & 1;
+}
+
+static inline uint32_t usher__request_row(uint64_t request)
+{
+    return core_i_row(request >> 1);
+}
 
 /* Neither I nor V is ever this: nobody has that many tags. (In a damaged pool they may be, so that
    guest.seat is a seat there is even with nothing to go by.) */
 #define LIB_NOTHING UINT64_MAX
 
 struct usher_pool {
+    uint64_t id;   /* of this handle, never used twice in a process; above 32 bits of 0 */
+    uint64_t *now; /* the process's generation as it is now: usher__generation, near at hand */
     struct core core;
     struct format_header *header;
     struct format_shape shape; /* as it was found to be right: not read from the file again */
     struct format_row *rows;
-    uint64_t id;         /* of this handle, never used twice in a process */
     uint64_t generation; /* of the process, as it was opened: another one after a fork */
     bool shared;         /* has a file; otherwise it is for the threads of this process */
     int fd;              /* its description has the locks of our rows; -1 after a fork */
@@ -114,11 +135,24 @@ struct mine_entry {
     struct guest *guest;
 };
 struct mine {
-    struct mine_entry last; /* the one used last */
+    struct {
+        uint64_t key; /* usher__key of its pool, as it was then; so after a fork it is another */
+        struct guest *guest;
+    } last; /* the one used last */
     unsigned count, room;
     struct mine_entry *entries;
 };
 extern _Thread_local struct mine usher__mine;
+static inline uint64_t usher__key(const struct usher_pool *pool)
+{
+    return pool->id | *pool->now;
+}
+/* The guest's row has come to that cycle on another way than core/again.h's. */
+static inline void usher__guest_began(struct guest *guest, uint64_t cycle)
+{
+    guest->r = core_row(CORE_ENTERING, cycle, 0);
+    guest->i = guest->v = LIB_NOTHING;
+}
 /* A row for a request of this thread. 0, -EUSERS or another error. */
 int usher__guest_get(struct usher_pool *pool, struct guest **guest);
 /* The guest that has this row, if it is ours. */

@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 /* It has been given back: the times are for usher_history, and not for the next one in this row. */
-static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct guest *guest,
-                                                 int64_t since)
+static void note_times(struct usher_pool *pool, struct guest *guest, int64_t since)
 {
     if (pool->flags & USHER_TIMES) {
         usher__past_note(pool, guest->waited_ns, os_now_ns() - usher__noted_ns(since));
@@ -18,11 +17,17 @@ static __attribute__((noinline)) void note_times(struct usher_pool *pool, struct
 }
 
 /* One more given back. */
-static inline void count_one(struct usher_pool *pool, struct guest *guest)
+static inline void count_one(_Atomic uint64_t *own)
+{
+    uint64_t before = atomic_load_explicit(own, memory_order_relaxed);
+    atomic_store_explicit(own, before + 1, memory_order_relaxed);
+}
+
+/* The same, of one that may have waited. */
+static void count_and_note(struct usher_pool *pool, struct guest *guest)
 {
     struct format_row *row = &pool->rows[guest->row];
-    uint64_t own = atomic_load_explicit(&row->own, memory_order_relaxed);
-    atomic_store_explicit(&row->own, own + 1, memory_order_relaxed);
+    count_one(&row->own);
     int64_t since = atomic_load_explicit(&row->since_ns, memory_order_relaxed);
     if (since != 0) {
         note_times(pool, guest, since);
@@ -30,53 +35,72 @@ static inline void count_one(struct usher_pool *pool, struct guest *guest)
 }
 
 /* Its row is LEAVING, and V may have been published. */
-static __attribute__((noinline)) void leave_slowly(struct usher_pool *pool, struct guest *guest,
-                                                   bool published, uint64_t v)
+static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struct guest *guest,
+                                                  bool published, uint64_t v)
 {
     struct core_leave_slowly slow = {.leave = {.row = guest->row, .published = published, .v = v}};
-    slow.leave.r = core_row(CORE_LEAVING, guest->cycle, guest->ticket);
+    slow.leave.r = core_row_leaves(guest->r);
     guest->v = LIB_NOTHING;
     (void)core_leave_slowly(&pool->core, &slow);
     usher__pool_settle(pool);
-    count_one(pool, guest);
+    count_and_note(pool, guest);
+    return 0;
 }
 
 /* For a guest that was not the last to leave. */
-static __attribute__((noinline)) void leave(struct usher_pool *pool, struct guest *guest)
+static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest *guest)
 {
     struct core_leave f;
     f.row = guest->row;
-    f.r = core_row(CORE_LEAVING, guest->cycle, guest->ticket);
+    f.r = core_row_leaves(guest->r);
     (void)core_leave(&pool->core, &f);
     if (!f.done) {
-        leave_slowly(pool, guest, f.published, f.v);
-        return;
+        return leave_slowly(pool, guest, f.published, f.v);
     }
-    /* A seat beyond those that a shrunk pool has is not for the next time. */
-    guest->v = core_v_owed(f.v) == 0 && guest->seat < usher__seats(pool) ? f.v : LIB_NOTHING;
-    count_one(pool, guest);
+    /* A seat beyond those that a shrunk pool has is not for the next time; and who notes times does
+       that on the long way. */
+    guest->v =
+        core_v_owed(f.v) == 0 && guest->seat < usher__seats(pool) && !(pool->flags & USHER_TIMES)
+            ? f.v
+            : LIB_NOTHING;
+    count_and_note(pool, guest);
+    return 0;
 }
 
-/* The calls are its last, so that on the common way it has nothing to save. */
-static inline __attribute__((always_inline)) void leave_again(struct usher_pool *pool,
-                                                              struct guest *guest)
+/* The calls are its last, so that on the common way there is nothing to save. */
+static inline __attribute__((always_inline)) int leave_again(struct usher_pool *pool,
+                                                             struct guest *guest)
 {
     struct core_again f;
     if (guest->v == LIB_NOTHING) {
-        leave(pool, guest);
-        return;
+        return leave(pool, guest);
     }
-    f.row = guest->row;
-    f.cycle = guest->cycle;
-    f.ticket = guest->ticket;
+    struct core core = {.words = pool->core.words}; /* stays in a register */
+    f.row_at = guest->row_at;
+    f.r = guest->r;
     f.v = guest->v;
-    (void)core_leave_again(&pool->core, &f);
+    (void)core_leave_again(&core, &f);
+    if (!f.published) {
+        return leave_slowly(pool, guest, false, 0);
+    }
     if (!f.done) {
-        leave_slowly(pool, guest, f.published, f.v);
-        return;
+        return leave_slowly(pool, guest, true, f.v);
     }
     guest->v = f.v;
-    count_one(pool, guest);
+    count_one(&core.words[f.row_at + CORE_AT_OWN(&core) - CORE_AT_ROWS(&core)]);
+    return 0;
+}
+
+/* The guest that has the seat, if one has. */
+static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *seat)
+{
+    if (!usher__is_held(seat->request)) {
+        return NULL;
+    }
+    struct guest *guest = usher__guest_with(pool, usher__request_row(seat->request));
+    bool held = guest != NULL && atomic_load(&guest->state) == seat->request &&
+                core_own_seat(atomic_load(&pool->rows[guest->row].own)) == seat->number;
+    return held ? guest : NULL;
 }
 
 /*
@@ -90,20 +114,17 @@ static inline __attribute__((always_inline)) void leave_again(struct usher_pool 
 static struct guest *take_over(struct usher_pool *pool, const struct usher_seat *seat)
 {
     (void)pthread_mutex_lock(&pool->mutex);
-    struct guest *guest = usher__guest_with(pool, seat->guest);
-    if (guest == NULL || atomic_load(&guest->state) != GUEST_HELD ||
-        core_row_cycle(usher__row_word(pool, guest->row)) != seat->cycle ||
-        core_own_seat(atomic_load(&pool->rows[guest->row].own)) != seat->number) {
+    struct guest *guest = held_by(pool, seat);
+    if (guest == NULL) {
         return NULL;
     }
     if (!usher__guest_is_mine(pool, guest)) {
         atomic_store(&guest->wanted, GUEST_WANTED);
         os_barrier();
-        if (atomic_load(&guest->state) != GUEST_HELD ||
-            core_row_cycle(usher__row_word(pool, guest->row)) != seat->cycle) {
+        if (atomic_load(&guest->state) != seat->request) {
             return NULL; /* its own was faster */
         }
-        guest->taken_cycle = seat->cycle;
+        guest->taken = seat->request;
     }
     return guest;
 }
@@ -119,15 +140,16 @@ static void take_over_done(struct usher_pool *pool, struct guest *guest, enum gu
 }
 
 /* Its own thread, when another wants the seat; always, where there is no such barrier. */
-static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, struct guest *guest)
+static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, struct guest *guest,
+                                                      uint64_t request)
 {
     (void)pthread_mutex_lock(&pool->mutex); /* until the other knows */
-    bool lost = guest->taken_cycle == guest->cycle;
+    bool lost = guest->taken == request;
     if (lost) {
         atomic_store(&guest->state, guest->taken_state);
     } else {
         atomic_store(&guest->wanted, os_has_barrier() ? 0 : GUEST_CAREFUL);
-        leave_again(pool, guest);
+        (void)leave_again(pool, guest);
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     return lost ? -EPERM : 0;
@@ -138,9 +160,9 @@ static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, s
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest)
 {
     (void)pthread_mutex_lock(&pool->mutex);
-    if (atomic_load(&guest->state) == GUEST_HELD) {
+    if (usher__is_held(atomic_load(&guest->state))) {
         atomic_store(&guest->state, GUEST_IDLE);
-        leave_again(pool, guest);
+        (void)leave_again(pool, guest);
     }
     (void)pthread_mutex_unlock(&pool->mutex);
 }
@@ -149,6 +171,9 @@ void usher__pool_leave(struct usher_pool *pool, struct guest *guest)
 static __attribute__((noinline)) int release_for_another(struct usher_pool *pool,
                                                          const struct usher_seat *seat)
 {
+    if (pool->generation != *pool->now) {
+        return -ESTALE;
+    }
     if (pool->module != NULL) {
         return pool->module->release(pool->remote, seat);
     }
@@ -159,13 +184,13 @@ static __attribute__((noinline)) int release_for_another(struct usher_pool *pool
     }
     uint64_t word = usher__row_word(pool, guest->row);
     struct core_leave_slowly slow = {.leave = {.row = guest->row}};
-    slow.leave.r = core_row(CORE_LEAVING, seat->cycle, core_row_ticket(word));
+    slow.leave.r = core_row(CORE_LEAVING, core_row_cycle(word), core_row_ticket(word));
     (void)core_leave(&pool->core, &slow.leave);
     if (!slow.leave.done) {
         (void)core_leave_slowly(&pool->core, &slow);
         usher__pool_settle(pool);
     }
-    count_one(pool, guest);
+    count_and_note(pool, guest);
     take_over_done(pool, guest, GUEST_IDLE);
     usher__guest_left(pool, guest);
     return 0;
@@ -174,23 +199,18 @@ static __attribute__((noinline)) int release_for_another(struct usher_pool *pool
 int usher_release(struct usher_pool *pool, struct usher_seat *seat)
 {
     struct guest *guest = usher__mine.last.guest;
-    if (pool->generation != *usher__generation) {
-        return -ESTALE;
-    }
-    if (usher__mine.last.pool_id != pool->id || guest->row != seat->guest) {
+    uint64_t request = seat->request;
+    if (usher__mine.last.key != usher__key(pool) || !usher__is_held(request) ||
+        atomic_load_explicit(&guest->state, memory_order_relaxed) != request ||
+        guest->seat != seat->number) {
         return release_for_another(pool, seat);
-    }
-    if (atomic_load_explicit(&guest->state, memory_order_relaxed) != GUEST_HELD ||
-        guest->cycle != seat->cycle || guest->seat != seat->number) {
-        return -EPERM;
     }
     atomic_store_explicit(&guest->state, GUEST_IDLE, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&guest->wanted, memory_order_relaxed) != 0) {
-        return release_disputed(pool, guest);
+        return release_disputed(pool, guest, request);
     }
-    leave_again(pool, guest);
-    return 0;
+    return leave_again(pool, guest);
 }
 
 int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
@@ -205,8 +225,8 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (!pool->shared || pid <= 0) {
         return -EINVAL;
     }
-    struct guest *guest = usher__guest_with(pool, seat->guest);
-    if (guest == NULL || atomic_load(&guest->state) != GUEST_HELD) {
+    struct guest *guest = held_by(pool, seat);
+    if (guest == NULL) {
         return -EPERM;
     }
     int error = os_identity(pid, &identity);
@@ -291,10 +311,7 @@ int usher_check(struct usher_pool *pool, const struct usher_seat *seat, struct u
         return pool->module->lease(pool->remote, seat, lease);
     }
     (void)pthread_mutex_lock(&pool->mutex);
-    struct guest *guest = usher__guest_with(pool, seat->guest);
-    bool held = guest != NULL && atomic_load(&guest->state) == GUEST_HELD &&
-                core_row_cycle(usher__row_word(pool, guest->row)) == seat->cycle &&
-                core_own_seat(atomic_load(&pool->rows[guest->row].own)) == seat->number;
+    bool held = held_by(pool, seat) != NULL;
     (void)pthread_mutex_unlock(&pool->mutex);
     return held ? 0 : -EPERM;
 }

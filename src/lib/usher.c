@@ -181,11 +181,11 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
     /* A seat at a time, so that wherever this ends the pool is right. */
     while (error == 0 && usher__seats(pool) != seats) {
         struct core_resize resize = {.row = guest->row,
-                                     .cycle = guest->cycle,
+                                     .cycle = core_row_cycle(guest->r),
                                      .grow = usher__seats(pool) < seats,
                                      .to = seats};
         (void)core_resize(&pool->core, &resize);
-        guest->cycle = resize.cycle;
+        usher__guest_began(guest, resize.cycle);
         usher__pool_settle(pool);
     }
     return error;

@@ -193,7 +193,7 @@ static int64_t until(struct usher_pool *pool, unsigned place, uint32_t row, int6
 /* Leave the line. 0: too late, the seat is granted. */
 static int give_up(struct usher_pool *pool, struct guest *guest, int why)
 {
-    struct core_give_up give_up = {.row = guest->row, .cycle = guest->cycle};
+    struct core_give_up give_up = {.row = guest->row, .cycle = core_row_cycle(guest->r)};
     (void)core_give_up(&pool->core, &give_up);
     if (give_up.granted) {
         return 0;

@@ -76,6 +76,7 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
     switch (mode) {
     case TAKING:
         p->cycles++;
+        p->v = 0; /* not of the cycle before this one any more */
         p->u.take.row = process;
         p->u.take.cycle = p->cycle;
         p->u.take.seat = last_seat(c, process);
@@ -101,15 +102,18 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     case ENTERING_AGAIN:
         p->cycles++;
-        p->u.again = (struct core_again){.row = process, .cycle = p->cycle, .i = p->i, .v = p->v};
+        p->u.again = (struct core_again){.row = process, .i = p->i, .v = p->v};
+        p->u.again.r = core_row(CORE_ENTERING, p->cycle, core_i_issue(p->i));
+        p->u.again.row_at = core__own_at(c, process);
         break;
     case SITTING_AGAIN:
         p->u.again.row = process; /* and if the pool has shrunk just now, it came before */
         p->u.again.seat = core_own_seat(atomic_load(&c->words[core__own_seat_at(c, process)]));
         break;
     case LEAVING_AGAIN:
-        p->u.again = (struct core_again){.row = process, .cycle = p->cycle, .v = p->v};
-        p->u.again.ticket = p->ticket;
+        p->u.again = (struct core_again){.row = process, .v = p->v};
+        p->u.again.row_at = core__own_at(c, process);
+        p->u.again.r = core_row(CORE_ENTERING, p->cycle, p->ticket);
         break;
     case WAKING_I: /* the frame is set up */
     case WAKING_V:
@@ -171,13 +175,20 @@ static bool remembers(unsigned process)
     return process % 2 == 0;
 }
 
+/* Is there something to go by, and no field of it full? */
+static bool may_again(const struct core *c, const struct process *p)
+{
+    uint64_t r = core_row(CORE_ENTERING, p->cycle, core_i_issue(p->i));
+    return p->i != 0 && p->v != 0 && core_again_may(c, p->i, core_again_until(c, p->i, r));
+}
+
 /* What again.h did: otherwise it is done as if for the first time, as the library does. */
 static void entered_again(struct core *c, struct process *p, unsigned process)
 {
-    p->cycle = p->u.again.cycle;
+    p->cycle = core_row_cycle(p->u.again.r);
     if (p->u.again.granted) {
         p->i = p->u.again.i;
-        p->ticket = p->u.again.ticket;
+        p->ticket = core_i_issue(p->i);
         begin(c, p, SITTING_AGAIN, process);
     } else {
         p->cycles--;
@@ -241,6 +252,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
         break;
     case RESIZING:
         p->cycle = p->u.resize.cycle;
+        p->i = 0; /* not of this cycle any more */
         begin(c, p, RESTING, process);
         break;
     case ENTERING_AGAIN:
@@ -327,7 +339,7 @@ static void rest(const struct step_system *system, struct core *c, struct proces
         p->target = 0;
     } else if (more) {
         p->k = system->limits.shrinks != 0 ? atomic_load(&c->words[AT_K]) : 0;
-        begin(c, p, p->i != 0 && p->v != 0 ? ENTERING_AGAIN : TAKING, process);
+        begin(c, p, may_again(c, p) ? ENTERING_AGAIN : TAKING, process);
     } else if (p->target < c->rows) {
         begin(c, p, CLEANING, process);
     } else {

@@ -74,20 +74,21 @@ DROPPED(issued, "issued", "only an issued ticket is delivered", CORE_GUARD_ISSUE
 DROPPED(slide_place, "slide-place", "only an undecided place of this lap is slid over",
         CORE_GUARD_SLIDE_PLACE);
 DROPPED(slide_next, "slide-next", "and only with another such", CORE_GUARD_SLIDE_NEXT);
+DROPPED(again_until, "again-until", "no field runs over", CORE_GUARD_AGAIN_UNTIL);
 DROPPED(again_v, "again-v", "V is what the guest published last", CORE_GUARD_AGAIN_V);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &resize_limit,  &seat_held,      &seat_asked,  &seat_first,
-    &seat_count,    &seat_entering,  &seat_not_in, &seat_said,
-    &seat_helped,   &died_still,     &grant_valid, &issued,
-    &slide_place,   &slide_next,     &again_v,     &enter_valid,
-    &own_ticket,    &leave_deliver,  &absorb,      &stale_place,
-    &stale_still,   &take_i_still,   &take_tag,    &entering_i_still,
-    &v_still,       &author_v_still, &author_tag,  &line_tag,
-    &served,        &skipped,        &lap,         &reap_finish,
-    &fresh_tag,     &finish_i,       &finish_v,    &adopt_hole,
-    &adopt_valid,   &slide_live,     &owed,        &leaving_still,
-    &named,         &skip_decided,   &reap_cycle,  &hole_granted,
-    &decided_still, &same_author,    &room,        &counted,
-    &count_v_still, &count_tag,      NULL,
+    &resize_limit,     &seat_held,     &seat_asked,     &seat_first,
+    &seat_count,       &seat_entering, &seat_not_in,    &seat_said,
+    &seat_helped,      &died_still,    &grant_valid,    &issued,
+    &slide_place,      &slide_next,    &again_v,        &again_until,
+    &enter_valid,      &own_ticket,    &leave_deliver,  &absorb,
+    &stale_place,      &stale_still,   &take_i_still,   &take_tag,
+    &entering_i_still, &v_still,       &author_v_still, &author_tag,
+    &line_tag,         &served,        &skipped,        &lap,
+    &reap_finish,      &fresh_tag,     &finish_i,       &finish_v,
+    &adopt_hole,       &adopt_valid,   &slide_live,     &owed,
+    &leaving_still,    &named,         &skip_decided,   &reap_cycle,
+    &hole_granted,     &decided_still, &same_author,    &room,
+    &counted,          &count_v_still, &count_tag,      NULL,
 };

@@ -254,7 +254,7 @@ static void hold(struct remote *remote, struct zk_own *own, struct usher_seat *s
     remote->held = own;
     (void)pthread_mutex_unlock(&remote->mutex);
     zk_client_hold(remote->client, 1);
-    *seat = (struct usher_seat){.number = own->seat, .ticket = own->number, .cycle = own->fence};
+    *seat = (struct usher_seat){.number = own->seat, .ticket = own->number, .request = own->fence};
 }
 
 int zk_acquire(struct remote *remote, struct usher_seat *seat, int64_t deadline_ns)
@@ -292,7 +292,7 @@ int zk_acquire(struct remote *remote, struct usher_seat *seat, int64_t deadline_
 static struct zk_own **find_held(struct remote *remote, const struct usher_seat *seat)
 {
     struct zk_own **at = &remote->held;
-    while (*at != NULL && ((*at)->fence != seat->cycle || (*at)->seat != seat->number)) {
+    while (*at != NULL && ((*at)->fence != seat->request || (*at)->seat != seat->number)) {
         at = &(*at)->next;
     }
     return at;
