@@ -5,6 +5,7 @@ if [ ! -e "$build/zk_serve" ]; then
     echo "SKIPPED: built without the ZooKeeper client; install libzookeeper-st-dev"
     exit 77
 fi
+: >"$dir/server" # or there would be nothing to look at yet
 "$build/zk_serve" "$dir" >"$dir/server" 2>"$dir/server.err" &
 serving=$!
 until [ "$(wc -l <"$dir/server")" -eq 1 ]; do

@@ -94,7 +94,9 @@ const char *cli_command_of(pid_t pid, char *text, size_t room);
 const char *cli_command(const struct usher_guest *guest, char *text, size_t room);
 /* PID; or PID@MACHINE, in a pool that is elsewhere. */
 char *cli_who(const struct usher_guest *guest, char *text, size_t room);
-/* usher_inspect, with shells in the place of those who keep their seats (keeper.c). */
+/* Put shells in the place of those who keep their seats (keeper.c). */
+void cli_name_shells(struct usher_guest *guests, size_t count);
+/* usher_inspect, and that. */
 int cli_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
                 size_t capacity);
 

@@ -108,13 +108,20 @@ char *cli_who(const struct usher_guest *guest, char *text, size_t room)
     return cli_presentable(text);
 }
 
+void cli_name_shells(struct usher_guest *guests, size_t count)
+{
+    for (size_t g = 0; g < count; g++) {
+        pid_t shell = guests[g].where[0] == '\0' ? 0 : cli_kept_for(guests[g].pid);
+        guests[g].pid = shell != 0 ? shell : guests[g].pid;
+    }
+}
+
 int cli_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
                 size_t capacity)
 {
     int count = usher_inspect(pool, info, guests, capacity);
-    for (int g = 0; guests != NULL && g < count && (size_t)g < capacity; g++) {
-        pid_t shell = guests[g].where[0] == '\0' ? 0 : cli_kept_for(guests[g].pid);
-        guests[g].pid = shell != 0 ? shell : guests[g].pid;
+    if (count > 0 && guests != NULL) {
+        cli_name_shells(guests, (size_t)count < capacity ? (size_t)count : capacity);
     }
     return count;
 }

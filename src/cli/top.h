@@ -1,6 +1,6 @@
 /*
  * usher top inside. cmd_top.c has the terminal and the keys, top_pools.c what is known of the
- * pools, top_draw.c the screen, top_detail.c its part about one pool, top_text.c text that fits.
+ * pools, top_watch.c of one that is elsewhere, top_draw.c the screen, top_detail.c its part about one pool, top_text.c text that fits.
  */
 #ifndef USHER_CLI_TOP_H
 #define USHER_CLI_TOP_H
@@ -22,12 +22,15 @@ struct top_minute {
     uint32_t waited_ms, held_ms;
 };
 
-/* A pool on the screen. handle == NULL: it cannot be looked at, and error says why. */
+/* A pool on the screen. */
 struct top_pool {
     char *name;
-    struct usher_pool *handle;
+    struct usher_pool *handle; /* NULL: it is watched, or cannot be looked at */
+    struct top_watch *watch;   /* if it is elsewhere */
+    bool open;                 /* it can be looked at; if not, error says why */
     int error;
-    dev_t device; /* which file the handle is of: another may come under the name */
+    int64_t seen_ns; /* when it was as it is shown */
+    dev_t device;    /* which file the handle is of: another may come under the name */
     ino_t inode;
     bool listed; /* found by the latest look at the directory */
     struct usher_info info;
@@ -73,6 +76,16 @@ bool top_look(struct top *top);
 /* Pick the pool so many places further, as far as there are any. */
 void top_pick(struct top *top, long by);
 void top_free(struct top *top);
+
+/* top_watch.c: a pool that is elsewhere, watched by a thread: its servers may be silent for long. */
+struct top_watch;
+/* Begin; it waits a moment for the first look. NULL: no memory. */
+struct top_watch *top_watch_start(const char *name);
+/* What was seen last, and when: how many guests, of whom at most `room` are filled in; or -errno.
+ */
+int top_watch_read(struct top_watch *watch, struct usher_info *info, struct usher_guest *guests,
+                   size_t room, int64_t *seen_ns);
+void top_watch_stop(struct top_watch *watch);
 
 /* top_draw.c: all of the screen, as large as it is. */
 void top_colours(void);

@@ -3,20 +3,30 @@
 
 #include <ncurses.h>
 
-enum { PLACE_WIDTH = 7, LABEL_WIDTH = 12, PID_WIDTH = 8, TIME_WIDTH = 11, ROOM_FOR_LABELS = 60 };
+enum {
+    PLACE_WIDTH = 7,
+    LABEL_WIDTH = 12,
+    PID_WIDTH = 8,
+    WHO_WIDTH = 18, /* with the machine */
+    TIME_WIDTH = 11,
+    ROOM_FOR_LABELS = 60
+};
+
+#define SILENT_NS 2000000000 /* it is looked at twice a second */
 
 /* Where the columns begin. The label's is there if any seat has one, and there is room. */
 static struct columns {
-    int place, label, label_width, pid, time, command;
+    int place, label, label_width, pid, pid_width, time, command;
 } at;
 
-static void place_columns(bool labels)
+static void place_columns(bool labels, bool machines)
 {
     at.place = 2;
     at.label = at.place + PLACE_WIDTH + 1;
     at.label_width = labels ? LABEL_WIDTH : 0;
     at.pid = at.label + (labels ? LABEL_WIDTH + 1 : 0);
-    at.time = at.pid + PID_WIDTH + 1;
+    at.pid_width = machines ? WHO_WIDTH : PID_WIDTH;
+    at.time = at.pid + at.pid_width + 1;
     at.command = at.time + TIME_WIDTH + 2;
 }
 
@@ -37,7 +47,8 @@ static void put_heading(int y, const char *place, const char *label, const char 
 {
     (void)top_put(y, at.place, PLACE_WIDTH, TOP_BOLD, TOP_PLAIN, "%s", place);
     (void)top_put(y, at.label, at.label_width, TOP_BOLD, TOP_PLAIN, "%s", label);
-    (void)top_put(y, at.pid, PID_WIDTH, TOP_BOLD | TOP_RIGHT, TOP_PLAIN, "PID");
+    (void)top_put(y, at.pid, at.pid_width, TOP_BOLD | TOP_RIGHT, TOP_PLAIN,
+                  at.pid_width == PID_WIDTH ? "PID" : "PID@MACHINE");
     (void)top_put(y, at.time, TIME_WIDTH, TOP_BOLD | TOP_RIGHT, TOP_PLAIN, "%s", time);
     (void)top_put(y, at.command, COLS, TOP_BOLD, TOP_PLAIN, "COMMAND");
 }
@@ -51,8 +62,10 @@ static void put_guest(const struct top *top, int y, const struct usher_guest *gu
         (void)cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time);
     }
     top_command(guest, top->picked->name, command, sizeof command);
-    if (guest->pid > 0) {
-        (void)top_put(y, at.pid, PID_WIDTH, TOP_RIGHT, TOP_PLAIN, "%ld", (long)guest->pid);
+    if (guest->pid > 0 || guest->where[0] != '\0') {
+        char who[96];
+        (void)top_put(y, at.pid, at.pid_width, TOP_RIGHT, TOP_PLAIN, "%s",
+                      cli_who(guest, who, sizeof who));
     }
     (void)top_put(y, at.time, TIME_WIDTH, TOP_RIGHT, TOP_PLAIN, "%s", time);
     (void)top_put(y, at.command, COLS, TOP_NORMAL,
@@ -120,8 +133,12 @@ static int put_summary(const struct top *top, int y, int bottom)
     const struct usher_info *info = &pool->info;
     char first[32];
     char second[32];
-    char going[64] = "";
-    if (info->owed > 0) {
+    char going[96] = "";
+    int64_t silent_ns = cli_now_ns() - pool->seen_ns;
+    if (silent_ns > SILENT_NS) {
+        (void)snprintf(going, sizeof going, "; its servers have not answered for %s",
+                       cli_duration(silent_ns, first, sizeof first));
+    } else if (info->owed > 0) {
         (void)snprintf(going, sizeof going, "; %u more go when their holders leave", info->owed);
     } else if (info->seats == 0) {
         (void)snprintf(going, sizeof going, "; closed: nobody gets in until it is resized");
@@ -163,12 +180,12 @@ void top_draw_detail(struct top *top, int y, int bottom)
     if (bottom - y >= 12) {
         y++;
     }
-    if (pool->handle == NULL) {
+    if (!pool->open) {
         (void)top_put(y, 0, COLS, TOP_BOLD, TOP_BAD, "%s: %s", pool->name,
                       usher_strerror(pool->error));
         return;
     }
-    place_columns(any_label(top));
+    place_columns(any_label(top), pool->watch != NULL);
     y = put_summary(top, y, bottom);
     size_t left = bottom > y ? (size_t)(bottom - y) : 0;
     size_t seats = 1 + top->seat_count;

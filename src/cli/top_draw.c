@@ -64,7 +64,7 @@ static void put_pool(const struct top *top, const struct top_pool *pool, int y)
     (void)top_put(y, 0, COLS, style, TOP_PLAIN, "%s", pool == top->picked ? ">" : "");
     (void)top_put(y, NAME_AT, x, style, TOP_PLAIN, "%s", pool->name);
     x += NAME_AT;
-    if (pool->handle == NULL) {
+    if (!pool->open) {
         (void)top_put(y, x + 2, COLS, style, TOP_BAD, "%s", usher_strerror(pool->error));
         return;
     }

@@ -17,6 +17,7 @@ static void close_pool(struct top_pool *pool, int error)
         usher_close(pool->handle);
     }
     pool->handle = NULL;
+    pool->open = false;
     pool->error = error;
     pool->sampled = 0;
     memset(&pool->info, 0, sizeof pool->info);
@@ -39,6 +40,7 @@ static void open_pool(struct top_pool *pool)
     if (error == 0 && stat(usher_path(pool->handle), &status) == 0) {
         pool->device = status.st_dev;
         pool->inode = status.st_ino;
+        pool->open = true;
         pool->error = 0;
     } else {
         close_pool(pool, error == 0 ? -ENOENT : error);
@@ -87,7 +89,7 @@ static void sum_up(struct top_pool *pool)
     uint32_t waited[MOST_PAST];
     uint32_t held[MOST_PAST];
     int64_t now = cli_now_ns();
-    int known = usher_history(pool->handle, past, MOST_PAST);
+    int known = pool->handle == NULL ? 0 : usher_history(pool->handle, past, MOST_PAST);
     size_t recent = 0;
     int64_t span = 1;
     for (int p = 0; p < known && p < MOST_PAST; p++) {
@@ -110,16 +112,32 @@ static void sum_up(struct top_pool *pool)
     }
 }
 
+/* usher_inspect; of a pool that is watched, what was seen. */
+static int inspect(struct top_pool *pool, struct usher_guest *guests, size_t room)
+{
+    if (pool->watch == NULL) {
+        pool->seen_ns = cli_now_ns();
+        return usher_inspect(pool->handle, &pool->info, guests, room);
+    }
+    int found = top_watch_read(pool->watch, &pool->info, guests, room, &pool->seen_ns);
+    if (found > 0 && guests != NULL) {
+        cli_name_shells(guests, (size_t)found < room ? (size_t)found : room);
+    }
+    return found;
+}
+
 static void refresh(struct top_pool *pool)
 {
-    if (pool->handle != NULL && replaced(pool)) {
+    if (pool->watch != NULL) {
+        pool->open = true;
+    } else if (pool->handle != NULL && replaced(pool)) {
         close_pool(pool, -ENOENT);
     }
-    if (pool->handle == NULL) {
+    if (pool->handle == NULL && pool->watch == NULL) {
         open_pool(pool);
     }
-    if (pool->handle != NULL) {
-        int found = usher_inspect(pool->handle, &pool->info, NULL, 0);
+    if (pool->open) {
+        int found = inspect(pool, NULL, 0);
         if (found < 0) {
             close_pool(pool, found);
         } else {
@@ -146,6 +164,14 @@ struct top_pool *top_add(struct top *top, const char *name)
     }
     pool->name = copy;
     pool->error = -ENOENT;
+    if (top->named && cli_is_elsewhere(name)) {
+        pool->watch = top_watch_start(copy);
+        if (pool->watch == NULL) {
+            free(pool);
+            free(copy);
+            return NULL;
+        }
+    }
     pools[top->count++] = pool;
     return pool;
 }
@@ -161,6 +187,9 @@ static void drop(struct top *top, size_t at)
                                         : top->pools[top->count - 1];
     }
     close_pool(pool, 0);
+    if (pool->watch != NULL) {
+        top_watch_stop(pool->watch);
+    }
     free(pool->name);
     free(pool);
 }
@@ -231,8 +260,8 @@ static bool look_inside(struct top *top)
     int found = 0;
     top->holders = 0;
     top->waiters = 0;
-    while (pool != NULL && pool->handle != NULL) {
-        found = usher_inspect(pool->handle, &pool->info, top->guests, top->guest_room);
+    while (pool != NULL && pool->open) {
+        found = inspect(pool, top->guests, top->guest_room);
         if (found < 0) {
             close_pool(pool, found);
             return true;
@@ -241,10 +270,11 @@ static bool look_inside(struct top *top)
             break;
         }
         size_t room = (size_t)found + 64; /* more may come while we look */
-        struct usher_guest *guests = realloc(top->guests, room * sizeof *guests);
+        struct usher_guest *guests = calloc(room, sizeof *guests);
         if (guests == NULL) {
             return false;
         }
+        free(top->guests);
         top->guests = guests;
         top->guest_room = room;
     }
@@ -281,7 +311,7 @@ static bool list_seats(struct top *top)
 {
     size_t room = 2 * top->holders + 2;
     top->seat_count = 0;
-    if (top->picked == NULL || top->picked->handle == NULL) {
+    if (top->picked == NULL || !top->picked->open) {
         return true;
     }
     if (room > top->seat_room) {

@@ -139,11 +139,13 @@ void top_command(const struct usher_guest *guest, const char *pool, char *text, 
         (void)snprintf(text, room, "(dead)");
         return;
     }
-    if (guest->pid <= 0 || guest->alive < 0) { /* its number may be another's here */
+    if (guest->where[0] == '\0' &&
+        (guest->pid <= 0 || guest->alive < 0)) { /* its number may be another's here */
         (void)snprintf(text, room, "(cannot be seen from here)");
         return;
     }
-    const char *shown = without_directories(cli_command_of(guest->pid, command, sizeof command));
+    const char *shown = without_directories(cli_command(guest, command, sizeof command));
     shown = guest->position == 0 ? shown : what_will_run(shown, pool);
-    (void)snprintf(text, room, "%s%s", stopped(guest->pid) ? "(stopped) " : "", shown);
+    (void)snprintf(text, room, "%s%s", guest->pid > 0 && stopped(guest->pid) ? "(stopped) " : "",
+                   shown);
 }
