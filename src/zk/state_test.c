@@ -15,13 +15,14 @@ static struct zk_state parsed(const char *text)
 
 static void a_state_is_printed_as_it_was_read(void)
 {
+    static const char waits[] = "usher 1 1 0 0 0 0 0 - / 0.0000000000100000000042 "
+                                "1.0000000000100000000001";
     static const char *const texts[] = {"usher 1 1 0 0 0 0 0 -",
                                         "usher 1 3 17 2 0 0 0 14 - 16",
                                         "usher 1 0 5 0 0 0 0",
                                         "usher 1 1 9 0 0 0 0 - 2147483647",
                                         "usher 1 1 9 0 3 5 8589934592 10737418241",
-                                        "usher 1 1 0 0 0 0 0 - / 0.0000000000100000000042 "
-                                        "1.0000000000100000000001"};
+                                        waits};
     char text[ZK_STATE_ROOM];
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
         struct zk_state state = parsed(texts[t]);
