@@ -13,6 +13,60 @@
 #include "lib/lib.h"
 
 #include <errno.h>
+#include <stdlib.h>
+
+enum { ROUND_FEW = 8, ROUND_PROCESSES = 1024, ROUND_PROBES = 8, ROUND_LOCKS = 64 };
+
+/* What has been found out in a round. */
+struct alive_round {
+    uint32_t every, first; /* of which rows the locks are asked for: first, first + every, .. */
+    uint32_t room;
+    struct asked {
+        uint64_t identity; /* 0: free */
+        uint32_t pid;
+        enum os_end end;
+    } processes[]; /* by their pids, or some places further */
+};
+
+struct alive_round *usher__alive_round(struct usher_pool *pool)
+{
+    uint32_t rows = usher__rows_used(pool);
+    uint32_t room = rows < ROUND_FEW ? 0 : ROUND_PROCESSES;
+    struct alive_round *round =
+        pool->shared ? calloc(1, sizeof *round + room * sizeof round->processes[0]) : NULL;
+    if (round != NULL) {
+        round->room = room;
+        round->every = 1 + rows / ROUND_LOCKS;
+        round->first = (uint32_t)(os_now_ns() / 1000) % round->every;
+    }
+    return round;
+}
+
+/* Ask for a process, but once in a round. */
+static enum os_end ended(struct alive_round *round, uint32_t pid, uint64_t identity)
+{
+    struct asked *free_one = NULL;
+    uint32_t probes = round == NULL || round->room == 0 ? 0 : ROUND_PROBES;
+    for (uint32_t p = 0; p < probes && free_one == NULL; p++) {
+        struct asked *asked = &round->processes[(pid + p) % round->room];
+        if (asked->identity == identity && asked->pid == pid) {
+            return asked->end;
+        }
+        free_one = asked->identity == 0 ? asked : NULL;
+    }
+    enum os_end end = os_process_ended((pid_t)pid, identity);
+    if (free_one != NULL) {
+        *free_one = (struct asked){identity, pid, end};
+    }
+    return end;
+}
+
+/* Where a process is known to live, its lock tells only that it has called exec. Asking costs more
+   the more locks there are: if there are many, some of them in each round must do. */
+static bool lock_is_due(const struct alive_round *round, uint32_t row, enum os_end end)
+{
+    return round == NULL || end != OS_LIVES || row % round->every == round->first;
+}
 
 /* The row as it says whose it is; false while its owner changes that. */
 static bool read_owner(const struct format_row *row, uint64_t *owner, uint64_t *identity)
@@ -30,7 +84,8 @@ static bool ours(const struct usher_pool *pool, uint64_t owner, uint64_t identit
 }
 
 /* What the witnesses say of the owner as it was read. */
-static int ask(struct usher_pool *pool, uint32_t row, uint64_t owner, uint64_t identity)
+static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row, uint64_t owner,
+               uint64_t identity)
 {
     uint32_t flags = format_owner_flags(owner);
     bool same_namespace =
@@ -38,7 +93,7 @@ static int ask(struct usher_pool *pool, uint32_t row, uint64_t owner, uint64_t i
     bool by_pid =
         (flags & FORMAT_BY_PID) && same_namespace && identity != 0 && pool->self.identity != 0;
     enum os_end end = by_pid && !ours(pool, owner, identity)
-                          ? os_process_ended((pid_t)format_owner_pid(owner), identity)
+                          ? ended(round, format_owner_pid(owner), identity)
                           : OS_CANNOT_TELL;
     /* If the machine was started anew the locks are gone, too: where there is one, it decides. */
     if (end == OS_ENDED || (end == OS_OTHER_BOOT && !(flags & FORMAT_BY_LOCK))) {
@@ -47,14 +102,15 @@ static int ask(struct usher_pool *pool, uint32_t row, uint64_t owner, uint64_t i
     if (by_pid && (flags & FORMAT_ASSIGNED) && end != OS_OTHER_BOOT) {
         return 1; /* the lock may have been the assigner's alone, who is gone */
     }
-    if ((flags & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&
+    if ((flags & FORMAT_BY_LOCK) && lock_is_due(round, row, end) &&
+        usher__guest_with(pool, row) == NULL &&
         os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 0) {
         return 0;
     }
     return (flags & FORMAT_BY_LOCK) || same_namespace ? 1 : -1;
 }
 
-int usher__alive(struct usher_pool *pool, uint32_t row)
+int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row)
 {
     uint64_t owner;
     uint64_t identity;
@@ -62,7 +118,7 @@ int usher__alive(struct usher_pool *pool, uint32_t row)
         return 1; /* its threads give back what they have when they end */
     }
     bool whole = read_owner(&pool->rows[row], &owner, &identity);
-    int alive = ask(pool, row, whole ? owner : format_owner(0, FORMAT_BY_LOCK, 0), identity);
+    int alive = ask(pool, round, row, whole ? owner : format_owner(0, FORMAT_BY_LOCK, 0), identity);
     /* The dead may have made its seat over to another in the last moment: then it is that one who
        matters, and whoever looks next asks for it. */
     if (alive == 0 && atomic_load(&pool->rows[row].owner) != (whole ? owner : 0)) {
@@ -88,7 +144,7 @@ void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bo
     (void)core_reap(&pool->core, &reap);
 }
 
-bool usher__alive_reap(struct usher_pool *pool, uint32_t row)
+bool usher__alive_reap(struct usher_pool *pool, struct alive_round *round, uint32_t row)
 {
     /* The word first: what is found out about the owner after that holds for this cycle, or the row
        has gone on and is left alone. */
@@ -100,7 +156,7 @@ bool usher__alive_reap(struct usher_pool *pool, uint32_t row)
         usher__alive_bury(pool, row, core_row_cycle(word), true);
         return true;
     }
-    if (core_row_state(word) == CORE_IDLE || usher__alive(pool, row) != 0) {
+    if (core_row_state(word) == CORE_IDLE || usher__alive(pool, round, row) != 0) {
         return false;
     }
     /* It is dead if it is still in the row; it may have left and closed the pool before we
@@ -119,4 +175,10 @@ bool usher__alive_reap(struct usher_pool *pool, uint32_t row)
     /* Nobody's now, unless somebody has taken it already. */
     (void)atomic_compare_exchange_strong(&pool->rows[row].owner, &owner, 0);
     return true;
+}
+
+bool usher__alive_reap_absent(struct usher_pool *pool, uint32_t row)
+{
+    struct alive_round none = {.every = 1, .first = 1}; /* no lock is due */
+    return usher__alive_reap(pool, &none, row);
 }

@@ -1,8 +1,6 @@
 /*
- * The rows that this process owns. A row is claimed by locking its byte of the pool file, so the
- * kernel sees to it that a row has one owner, and the lock is the owner's sign of life (alive.c).
- * Each thread keeps its rows for its next request; when it ends, it gives back what it holds and
- * its rows become spare. In a pool without a file rows are simply counted.
+ * The rows that this process owns (claim.c), and its threads. Each thread keeps its rows for its next
+ * request; when it ends, it gives back what it holds and its rows become spare.
  *
  * The mutexes here are of this process alone: nothing that another process waits for.
  */
@@ -30,8 +28,8 @@ void usher__guest_left(struct usher_pool *pool, struct guest *guest)
 {
     uint64_t idle = GUEST_IDLE;
     (void)pthread_mutex_lock(&pool->mutex);
-    if (guest->ended) {
-        (void)atomic_compare_exchange_strong(&guest->state, &idle, GUEST_SPARE);
+    if (guest->ended && atomic_compare_exchange_strong(&guest->state, &idle, GUEST_SPARE)) {
+        usher__claim_spare(pool, guest);
     }
     (void)pthread_mutex_unlock(&pool->mutex);
 }
@@ -54,7 +52,7 @@ static void give_back(void *context)
         uint64_t away = GUEST_AWAY;
         (void)pthread_mutex_lock(&pool->mutex);
         guest->ended = true;
-        (void)atomic_compare_exchange_strong(&guest->state, &away, GUEST_ORPHAN);
+        pool->orphans += atomic_compare_exchange_strong(&guest->state, &away, GUEST_ORPHAN);
         (void)pthread_mutex_unlock(&pool->mutex);
         usher__guest_left(pool, guest);
     }
@@ -112,6 +110,10 @@ int usher__guest_attach(struct usher_pool *pool)
     if (error != 0 && now + 1 < sizeof attempts / sizeof attempts[0]) {
         (void)atomic_compare_exchange_strong(&attempt, &now, now + 1);
     }
+    if (error == 0) {
+        pool->ours = calloc(pool->core.rows + 1, sizeof *pool->ours);
+        error = pool->ours == NULL ? -ENOMEM : 0;
+    }
     if (error != 0) {
         return error;
     }
@@ -162,32 +164,7 @@ void usher__guest_detach(struct usher_pool *pool)
     }
     (void)pthread_mutex_unlock(&registry);
     (void)pthread_mutex_destroy(&pool->mutex);
-}
-
-void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
-                       uint32_t pid)
-{
-    struct format_row *signed_ = &pool->rows[row];
-    atomic_store(&signed_->owner, 0);
-    atomic_store(&signed_->identity, identity);
-    atomic_store(&signed_->owner, format_owner(pool->self.pid_namespace, flags, pid));
-}
-
-static void sign_as_ours(struct usher_pool *pool, uint32_t row)
-{
-    atomic_store(&pool->rows[row].since_ns, 0);
-    usher__guest_sign(pool, row, pool->self.identity, FORMAT_BY_LOCK | FORMAT_BY_PID,
-                      pool->self.pid);
-}
-
-struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row)
-{
-    struct guest *guest;
-    (void)pthread_mutex_lock(&pool->mutex);
-    for (guest = pool->guests; guest != NULL && guest->row != row; guest = guest->next) {
-    }
-    (void)pthread_mutex_unlock(&pool->mutex);
-    return guest;
+    free(pool->ours);
 }
 
 bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *guest)
@@ -198,111 +175,6 @@ bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *gue
         }
     }
     return false;
-}
-
-static bool ours_already(const struct usher_pool *pool, uint32_t row)
-{
-    for (const struct guest *guest = pool->guests; guest != NULL; guest = guest->next) {
-        if (guest->row == row) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Take a row that nobody owns, or whose owner is dead: with its lock in our hands that is certain,
-   unless its seat was made over to a process that has no lock. 0, -EAGAIN: not this one. */
-static int take_row(struct usher_pool *pool, uint32_t row)
-{
-    int error = os_lock(pool->fd, (off_t)LIB_LOCK_ROW + row);
-    if (error != 0) {
-        return error;
-    }
-    uint64_t word = usher__row_word(pool, row);
-    uint64_t owner = atomic_load(&pool->rows[row].owner);
-    if ((format_owner_flags(owner) & FORMAT_ASSIGNED) && core_row_state(word) != CORE_IDLE &&
-        usher__alive(pool, row) != 0) {
-        (void)os_unlock(pool->fd, (off_t)LIB_LOCK_ROW + row);
-        return -EAGAIN;
-    }
-    if (core_row_state(word) != CORE_IDLE) {
-        usher__alive_bury(pool, row, core_row_cycle(word), false);
-    }
-    sign_as_ours(pool, row);
-    return 0;
-}
-
-/* Find a row: first among those that say they are nobody's, then among all. */
-static int claim(struct usher_pool *pool, uint32_t *found)
-{
-    for (int pass = pool->shared ? 0 : 1; pass < 2; pass++) {
-        for (uint32_t row = 0; row < pool->core.rows; row++) {
-            if ((pass == 0 && atomic_load(&pool->rows[row].owner) != 0) ||
-                ours_already(pool, row)) {
-                continue;
-            }
-            int error = pool->shared ? take_row(pool, row) : 0;
-            if (error == 0) {
-                uint32_t used = atomic_load(&pool->header->rows_used);
-                while (used < row + 1 &&
-                       !atomic_compare_exchange_strong(&pool->header->rows_used, &used, row + 1)) {
-                }
-                *found = row;
-                return 0;
-            }
-            if (error != -EAGAIN) {
-                return error;
-            }
-        }
-    }
-    return -EUSERS;
-}
-
-/* Go on where the row is. The seat is an index, and whoever may write the pool may have written it;
-   a row that has had none yet may as well begin to look at the first. */
-static void resume(const struct usher_pool *pool, struct guest *guest)
-{
-    uint32_t seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
-    usher__guest_began(guest, core_row_cycle(usher__row_word(pool, guest->row)));
-    guest->seat = seat < pool->core.seats ? seat : 0;
-    guest->row_at = CORE_AT_ROWS(&pool->core) + guest->row * CORE_ROW_STRIDE(&pool->core);
-}
-
-/* A spare guest, one that has come back from where it was assigned, or a new one. */
-static int provide(struct usher_pool *pool, struct guest **provided)
-{
-    struct guest *guest;
-    for (guest = pool->guests; guest != NULL; guest = guest->next) {
-        uint64_t state = atomic_load(&guest->state);
-        if (state == GUEST_ORPHAN &&
-            core_row_state(usher__row_word(pool, guest->row)) == CORE_IDLE) {
-            sign_as_ours(pool, guest->row);
-            break;
-        }
-        if (state == GUEST_SPARE) {
-            break;
-        }
-    }
-    if (guest == NULL) {
-        guest = aligned_alloc(_Alignof(struct guest), sizeof *guest);
-        if (guest == NULL) {
-            return -ENOMEM;
-        }
-        memset(guest, 0, sizeof *guest);
-        int error = claim(pool, &guest->row);
-        if (error != 0) {
-            free(guest);
-            return error;
-        }
-        guest->next = pool->guests;
-        pool->guests = guest;
-    }
-    resume(pool, guest);
-    guest->ended = false;
-    atomic_store(&guest->wanted, os_has_barrier() ? 0 : GUEST_CAREFUL);
-    atomic_store(&guest->state, GUEST_IDLE);
-    *provided = guest;
-    return 0;
 }
 
 /* Drop what this thread remembers of pools that are closed. */
@@ -354,8 +226,8 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
         uint64_t state = atomic_load(&(*guest)->state);
         if (state == GUEST_AWAY &&
             core_row_state(usher__row_word(pool, (*guest)->row)) == CORE_IDLE) {
-            sign_as_ours(pool, (*guest)->row);
-            resume(pool, *guest);
+            usher__claim_sign(pool, (*guest)->row);
+            usher__claim_resume(pool, *guest);
             atomic_store(&(*guest)->state, GUEST_IDLE);
             return 0;
         }
@@ -366,13 +238,16 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
         }
     }
     (void)pthread_mutex_lock(&pool->mutex);
-    int error = provide(pool, guest);
+    int error = usher__claim(pool, guest);
     (void)pthread_mutex_unlock(&pool->mutex);
     usher__pool_settle(pool); /* the row may have been taken from a dead one */
     if (error == 0) {
         error = remember(pool, *guest);
         if (error != 0) {
+            (void)pthread_mutex_lock(&pool->mutex);
             atomic_store(&(*guest)->state, GUEST_SPARE);
+            usher__claim_spare(pool, *guest);
+            (void)pthread_mutex_unlock(&pool->mutex);
         }
     }
     return error;

@@ -2,23 +2,23 @@
 #include "core/parts.h"
 #include "lib/lib.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct found {
     struct usher_guest *guests;
     size_t capacity, count;
+    struct alive_round *round;
 };
 
-static void add(struct found *found, const struct usher_guest *guest)
+/* One more. What it is, but not where, if the caller has room for it; otherwise NULL. */
+static struct usher_guest *add(struct usher_pool *pool, struct found *found, uint32_t row)
 {
-    if (found->guests != NULL && found->count < found->capacity) {
-        found->guests[found->count] = *guest;
+    size_t at = found->count++;
+    if (found->guests == NULL || at >= found->capacity) {
+        return NULL;
     }
-    found->count++;
-}
-
-static void describe(struct usher_pool *pool, uint32_t row, struct usher_guest *guest)
-{
+    struct usher_guest *guest = &found->guests[at];
     memset(guest, 0, sizeof *guest);
     guest->seat = UINT32_MAX;
     guest->since_ns = usher__noted_ns(atomic_load(&pool->rows[row].since_ns));
@@ -28,7 +28,8 @@ static void describe(struct usher_pool *pool, uint32_t row, struct usher_guest *
         format_owner_namespace(owner) == pool->self.pid_namespace) {
         guest->pid = (pid_t)format_owner_pid(owner);
     }
-    guest->alive = usher__alive(pool, row);
+    guest->alive = usher__alive(pool, found->round, row);
+    return guest;
 }
 
 /* Is the row in? One that enters is, once I says so. */
@@ -59,7 +60,6 @@ static uint32_t whole_ticket(const struct usher_pool *pool, uint64_t word)
 
 static void add_holders(struct usher_pool *pool, struct found *found)
 {
-    struct usher_guest guest;
     for (uint32_t s = 0; s < pool->core.seats; s++) {
         uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
         uint32_t row = core_seat_row(seat);
@@ -68,10 +68,11 @@ static void add_holders(struct usher_pool *pool, struct found *found)
         }
         uint64_t word = usher__row_word(pool, row);
         if (is_in(pool, row, word) && seat_of(pool, row) == s) {
-            describe(pool, row, &guest);
-            guest.seat = s;
-            guest.ticket = whole_ticket(pool, word);
-            add(found, &guest);
+            struct usher_guest *guest = add(pool, found, row);
+            if (guest != NULL) {
+                guest->seat = s;
+                guest->ticket = whole_ticket(pool, word);
+            }
         }
     }
 }
@@ -79,14 +80,14 @@ static void add_holders(struct usher_pool *pool, struct found *found)
 /* Granted a seat, but not yet sat down. */
 static void add_standing(struct usher_pool *pool, struct found *found)
 {
-    struct usher_guest guest;
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         uint64_t word = usher__row_word(pool, row);
         if (is_in(pool, row, word) && seat_of(pool, row) == CORE_NO_SEAT &&
             usher__row_word(pool, row) == word) {
-            describe(pool, row, &guest);
-            guest.ticket = whole_ticket(pool, word);
-            add(found, &guest);
+            struct usher_guest *guest = add(pool, found, row);
+            if (guest != NULL) {
+                guest->ticket = whole_ticket(pool, word);
+            }
         }
     }
 }
@@ -94,23 +95,23 @@ static void add_standing(struct usher_pool *pool, struct found *found)
 static void add_waiters(struct usher_pool *pool, struct found *found)
 {
     struct line_walk walk;
-    struct usher_guest guest;
     uint32_t row;
     uint32_t ticket;
     uint64_t word;
     usher__line_begin(pool, &walk);
     for (uint32_t at = 1; usher__line_next(pool, &walk, &row, &word, &ticket); at++) {
-        describe(pool, row, &guest);
-        guest.position = at;
-        guest.ticket = ticket;
-        add(found, &guest);
+        struct usher_guest *guest = add(pool, found, row);
+        if (guest != NULL) {
+            guest->position = at;
+            guest->ticket = ticket;
+        }
     }
 }
 
 int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
                   size_t capacity)
 {
-    struct found found = {guests, capacity, 0};
+    struct found found = {guests, capacity, 0, NULL};
     if (pool->module != NULL) {
         int refused = usher__remote_usable(pool);
         return refused != 0 ? refused : pool->module->inspect(pool->remote, info, guests, capacity);
@@ -119,10 +120,12 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     if (error != 0) {
         return error;
     }
+    found.round = guests != NULL ? usher__alive_round(pool) : NULL;
     add_holders(pool, &found);
     add_standing(pool, &found);
     size_t holders = found.count;
     add_waiters(pool, &found);
+    free(found.round);
     if (info == NULL) {
         return (int)found.count;
     }

@@ -1,6 +1,7 @@
 /*
  * libusher inside: what its files share. usher.c is a pool as a whole, acquire.c and release.c are
- * the ways in and out; guest.c owns rows of the guest table for this process and its threads;
+ * the ways in and out; claim.c owns rows of the guest table for this process, guest.c has its
+ * threads;
  * alive.c says who is certainly dead; wait.c is the only code that sleeps, watch.c makes its looks
  * cheap; file.c makes, opens and removes pool files; os.h is the seam to Linux.
  */
@@ -34,13 +35,15 @@ struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
     _Atomic uint32_t wanted;             /* enum guest_wanted, or 0 */
     uint32_t row;
-    uint32_t row_at;      /* where it is among the core's words */
-    uint32_t seat;        /* held, or held last */
-    uint64_t r;           /* the row's last cycle and ticket, as if it were ENTERING */
-    uint64_t i, v;        /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
-    uint64_t until;       /* core_again_until */
-    struct guest *next;   /* in the pool's list; never changes */
-    int64_t waited_ns;    /* for the seat held, if times are noted */
+    uint32_t row_at;    /* where it is among the core's words */
+    uint32_t seat;      /* held, or held last */
+    uint64_t r;         /* the row's last cycle and ticket, as if it were ENTERING */
+    uint64_t i, v;      /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
+    uint64_t until;     /* core_again_until */
+    struct guest *next; /* in the pool's list; never changes */
+    struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
+    int64_t waited_ns;        /* for the seat held, if times are noted */
+    uint32_t vain;            /* so often it has looked for its grant in vain, before it slept */
     uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
     uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
@@ -86,7 +89,11 @@ struct usher_pool {
     size_t size;
     pthread_mutex_t mutex; /* for the list, and for claiming rows; of this process alone */
     struct guest *guests;
-    struct usher_pool *next; /* in the registry */
+    _Atomic(struct guest *) *ours; /* the same by their rows; NULL where a row is not ours */
+    struct guest *spares;          /* those of them that are SPARE */
+    uint32_t orphans;              /* how many are ORPHAN */
+    uint32_t claimed;              /* the row after the one claimed last */
+    struct usher_pool *next;       /* in the registry */
     /* Of a pool that is elsewhere there is nothing but these, the path and what fork needs. It has
        no guests, so that no thread's last one is of it: the fast ways in and out never see it. */
     const struct remote_module *module; /* NULL: a pool that is here */
@@ -155,21 +162,36 @@ static inline void usher__guest_began(struct guest *guest, uint64_t cycle)
 }
 /* A row for a request of this thread. 0, -EUSERS or another error. */
 int usher__guest_get(struct usher_pool *pool, struct guest **guest);
-/* The guest that has this row, if it is ours. */
-struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
 /* Is it this thread's? */
 bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *guest);
 /* A guest that is IDLE now was given back by another thread: its own may have ended meanwhile. */
 void usher__guest_left(struct usher_pool *pool, struct guest *guest);
-/* Say whose a row of ours is. */
+/* claim.c */
+/* A guest for a thread: a spare one, or a row that is nobody's. 0, -EUSERS or another error. This and
+   the next are called with the pool's mutex. */
+int usher__claim(struct usher_pool *pool, struct guest **claimed);
+/* No thread needs this guest any more. */
+void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
+/* Go on where its row is. */
+void usher__claim_resume(const struct usher_pool *pool, struct guest *guest);
+/* The guest that has this row, if it is ours. */
+struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
+/* Say that a row is ours, or whose it is. */
+void usher__claim_sign(struct usher_pool *pool, uint32_t row);
 void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
                        uint32_t pid);
 
 /* alive.c */
+/* For looking at many rows, one after the other: each process is asked once. To be freed; NULL:
+   each row is asked by itself. */
+struct alive_round *usher__alive_round(struct usher_pool *pool);
 /* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
-int usher__alive(struct usher_pool *pool, uint32_t row);
+int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row);
 /* Reap a row if its owner is certainly dead. Whether it was. */
-bool usher__alive_reap(struct usher_pool *pool, uint32_t row);
+bool usher__alive_reap(struct usher_pool *pool, struct alive_round *round, uint32_t row);
+/* The same for one that was not there to be woken: nearly always it has woken by itself, so that
+   only what is cheap is asked. */
+bool usher__alive_reap_absent(struct usher_pool *pool, uint32_t row);
 /* To count a guest once, whoever reaps it or gives its seat back for it: whether this is the first
    to say so for that cycle. */
 bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint64_t cycle);

@@ -19,6 +19,18 @@ int os_wake(const _Atomic uint64_t *word, bool shared);
 
 int64_t os_now_ns(void);
 
+/* How many processors this thread may use, as of the first time that this process asks. */
+unsigned os_processors(void);
+/* Between two looks at a word that another processor will change. */
+static inline void os_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
 /* A barrier for every thread of this process: after it, what they wrote before is seen here, and
    what was written here before is seen by them. os_has_barrier: whether this kernel has one. */
 bool os_has_barrier(void);
@@ -36,7 +48,7 @@ int os_identity(pid_t pid, uint64_t *identity);
 
 /* Whether the process that was `pid` with that identity has ended. OS_OTHER_BOOT: there is one like
    it, but its identity is of another boot, by what is to be seen of the boot here. */
-enum os_end { OS_CANNOT_TELL, OS_ENDED, OS_OTHER_BOOT };
+enum os_end { OS_CANNOT_TELL, OS_ENDED, OS_OTHER_BOOT, OS_LIVES };
 enum os_end os_process_ended(pid_t pid, uint64_t identity);
 /* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet.
    */

@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <linux/membarrier.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,19 @@ int64_t os_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+unsigned os_processors(void)
+{
+    static _Atomic unsigned known;
+    cpu_set_t set;
+    unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
+    if (count == 0) {
+        bool told = sched_getaffinity(0, sizeof set, &set) == 0;
+        count = told ? (unsigned)CPU_COUNT(&set) : 1;
+        atomic_store_explicit(&known, count, memory_order_relaxed);
+    }
+    return count;
+}
+
 /* Which boot this is, in 20 bits; 0: it cannot be known now, or what stands there is made up: some
    containers put a file of their own in its place, and others in the same pid namespace do not see
    that. */
@@ -104,10 +118,17 @@ static uint64_t boot_hash(void)
 static uint64_t identity_of(int pidfd)
 {
     static _Atomic uint64_t boot;
+    static _Atomic uint64_t pidfs; /* its device, once it is known */
     struct stat status;
     struct statfs kind;
-    if (fstatfs(pidfd, &kind) != 0 || kind.f_type != PIDFS_MAGIC || fstat(pidfd, &status) != 0) {
+    if (fstat(pidfd, &status) != 0) {
         return 0;
+    }
+    if (pidfs == 0 || status.st_dev != pidfs) {
+        if (fstatfs(pidfd, &kind) != 0 || kind.f_type != PIDFS_MAGIC) {
+            return 0;
+        }
+        pidfs = status.st_dev;
     }
     if (boot == 0) {
         boot = boot_hash();
@@ -173,9 +194,11 @@ enum os_end os_process_ended(pid_t pid, uint64_t identity)
         return fd == -ESRCH ? OS_ENDED : fd == -EXDEV ? OS_OTHER_BOOT : OS_CANNOT_TELL;
     }
     struct pollfd watched = {.fd = fd, .events = POLLIN};
-    bool ended = poll(&watched, 1, 0) == 1 && (watched.revents & POLLIN) != 0;
+    int ready = poll(&watched, 1, 0);
     (void)close(fd);
-    return ended ? OS_ENDED : OS_CANNOT_TELL;
+    return ready == 0                                 ? OS_LIVES
+           : ready == 1 && (watched.revents & POLLIN) ? OS_ENDED
+                                                      : OS_CANNOT_TELL;
 }
 
 bool os_process_exited(pid_t pid, uint64_t identity)

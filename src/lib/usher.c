@@ -37,7 +37,7 @@ void usher__pool_settle(struct usher_pool *pool)
         uint32_t row = absent - 1;
         absent = 0;
         if (pool->shared && row < pool->core.rows) {
-            (void)usher__alive_reap(pool, row);
+            (void)usher__alive_reap_absent(pool, row);
         }
     }
     (void)pthread_setcancelstate(cancel, NULL);
@@ -203,7 +203,7 @@ int usher_reap(struct usher_pool *pool)
         return error;
     }
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        reaped += usher__alive_reap(pool, row);
+        reaped += usher__alive_reap(pool, NULL, row);
     }
     usher__wait_look(pool);
     return reaped;
