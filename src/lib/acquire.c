@@ -55,13 +55,26 @@ static uint32_t seats_to_look_at(const struct usher_pool *pool, unsigned round)
     return owed < pool->core.seats - seats ? seats + owed : pool->core.seats;
 }
 
+/* Is nobody in this seat, as far as one can see? */
+static bool seems_free(const struct usher_pool *pool, uint32_t seat)
+{
+    uint32_t row = core_seat_row(atomic_load(&pool->core.words[pool->core.at_seat + seat]));
+    if (row >= pool->core.rows) {
+        return true;
+    }
+    enum core_state state = core_row_state(usher__row_word(pool, row));
+    return (state != CORE_GRANTED && state != CORE_ENTERING) ||
+           core_own_seat(atomic_load(&pool->rows[row].own)) != seat;
+}
+
 /*
  * Where to begin to look for a seat: with the one it had, if that is still its by name; otherwise
- * with that of whoever left last, who has most likely made room for it. So the search is short,
- * however many seats there are.
+ * with that of whoever left last, who has most likely made room for it; or, where many come and
+ * nobody has left, with one that no other of them begins with. So the search is short, however many
+ * seats there are.
  */
 static uint32_t where_to_look(const struct usher_pool *pool, const struct guest *guest,
-                              uint32_t seats)
+                              uint32_t seats, uint32_t ticket)
 {
     const struct core *core = &pool->core;
     if (guest->seat < seats &&
@@ -71,17 +84,17 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
     uint32_t left = core_v_row(atomic_load(&core->words[CORE_AT_V(core)]));
     uint32_t seat =
         left < core->rows ? core_own_seat(atomic_load(&pool->rows[left].own)) : CORE_NO_SEAT;
-    return seat < seats ? seat : 0;
+    return seat < seats && seems_free(pool, seat) ? seat : seats > 0 ? ticket % seats : 0;
 }
 
 /* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
    around us. A pool in which there is none has been damaged. */
-static int claim(struct usher_pool *pool, struct guest *guest, bool *inherited)
+static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited)
 {
     for (unsigned round = 0; round < ACQUIRE_ROUNDS; round++) {
         struct core_claim claim = {.row = guest->row};
         claim.seats = seats_to_look_at(pool, round);
-        claim.first = where_to_look(pool, guest, claim.seats);
+        claim.first = where_to_look(pool, guest, claim.seats, ticket);
         (void)core_claim(&pool->core, &claim);
         if (claim.ok) {
             guest->seat = claim.seat;
@@ -106,7 +119,7 @@ static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *
                                          struct usher_seat *seat, uint32_t ticket)
 {
     bool inherited = false;
-    int error = claim(pool, guest, &inherited);
+    int error = claim(pool, guest, ticket, &inherited);
     if (error == 0) {
         seated(pool, guest, seat, ticket, inherited);
     }
