@@ -91,5 +91,6 @@ void bench_memory(void);
 void bench_job(void);
 void bench_inspect(void);
 void bench_checker(void);
+void bench_zookeeper(void);
 
 #endif

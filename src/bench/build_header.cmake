@@ -11,4 +11,5 @@ file(CONFIGURE OUTPUT ${HEADER} @ONLY CONTENT [[
 #define BENCH_COMPILER "@COMPILER@"
 #define BENCH_FLAGS "@FLAGS@"
 #define BENCH_SPIN_COMPARE "@SOURCE@/src/bench/spin-compare"
+#define BENCH_KAZOO "@SOURCE@/src/bench/kazoo-semaphore"
 ]])

@@ -46,6 +46,18 @@ static const struct {
      "A pool with guests of 100 processes. Looking takes no lock: whether those who come and go\n"
      "notice it is compared with another process that is only busy."},
     {"checker", "The checker", "`src/bench/spin-compare`: the same states, one thread each."},
+    {"zookeeper", "Pools on ZooKeeper",
+     "One server on loopback, which does not wait for its disk; clients are processes, each\n"
+     "with a session of its own. Beside usher: kazoo's Semaphore (a Python library; so its\n"
+     "speed says little, and its round trips and notifications more), and the engine itself: a\n"
+     "client that writes a node, waits for the answer, and writes again. A cycle of usher's is\n"
+     "three such writes, in four round trips. Round trips are measured: time on a link that\n"
+     "delays everything, over that delay. Notifications are counted by the server. A killed\n"
+     "holder's seat is free when its session ends, of which kazoo's first in line is notified,\n"
+     "while usher's look every third of a session time. But kazoo's first in line holds a\n"
+     "lock, so that one that is stopped there holds up all others until its session ends,\n"
+     "however many seats are free; usher's is granted one by whoever gives it back, and the\n"
+     "next has the other."},
 };
 
 static void write_machine(FILE *file, const json_t *results)
@@ -184,6 +196,21 @@ static void write_absent(FILE *file, const json_t *results, const char *workload
     }
 }
 
+/* Could nothing of it be measured here? */
+static bool is_all_absent(const json_t *results, const char *workload)
+{
+    size_t a;
+    const json_t *absent;
+    json_array_foreach(json_object_get(results, "absent"), a, absent)
+    {
+        if (strcmp(bench_text(absent, "workload"), workload) == 0 &&
+            strcmp(bench_text(absent, "peer"), "all") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int write_section(FILE *file, const json_t *results, unsigned s, const char *directory)
 {
     size_t t;
@@ -205,6 +232,10 @@ static int write_section(FILE *file, const json_t *results, unsigned s, const ch
         }
         begun = true;
         write_table(file, table);
+    }
+    if (!begun && is_all_absent(results, sections[s].name)) {
+        (void)fprintf(file, "\n## %s\n\n%s\n", sections[s].title, sections[s].words);
+        begun = true;
     }
     if (begun) {
         write_absent(file, results, sections[s].name);

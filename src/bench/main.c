@@ -27,6 +27,7 @@ static const struct {
     {"job", bench_job, "usher run beside flock, xargs and GNU sem"},
     {"inspect", bench_inspect, "a snapshot of 10,000 guests, and whether the pool goes on"},
     {"checker", bench_checker, "usher-lab beside Spin"},
+    {"zookeeper", bench_zookeeper, "pools on a ZooKeeper server, beside kazoo's Semaphore"},
 };
 
 enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
