@@ -165,9 +165,9 @@ static int64_t next_sweep(struct remote *remote, const struct zk_view *view, uin
 {
     int64_t third = zk_client_timeout_ns(remote->client) / 3;
     int64_t place = view->line.whole ? 0 : 12; /* which it is will be seen then */
-    for (size_t t = 0; view->line.whole && t < view->line.count; t++) {
-        const struct zk_ticket *ticket = &view->line.tickets[t];
-        place += ticket->seat == ZK_NOBODY && ticket->number < number;
+    const struct zk_ticket *tickets = view->line.whole ? view->line.tickets : NULL;
+    for (size_t t = 0; tickets != NULL && t < view->line.count; t++) {
+        place += tickets[t].seat == ZK_NOBODY && tickets[t].number < number;
     }
     int64_t often = place / 4 < 1 ? 1 : place / 4 > 12 ? 12 : place / 4;
     unsigned jitter = (uint32_t)number * 2654435761U >> 16 & 1023;

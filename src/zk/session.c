@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,8 +31,10 @@ extern zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher
                                      int flags) __attribute__((weak));
 
 enum {
-    BEATS = 10,  /* confirmations in a session time */
-    SILENCE = 4, /* a server may be silent for this part of it */
+    BEATS = 10,  /* confirmations in a session time, while a seat is held */
+    PROBES = 6,  /* questions, while one is waited for */
+    SILENCE = 4, /* a server may be silent for this part of it, */
+    ATTEMPT = 6, /* and for this one if it is to become ours */
     LOST = 40    /* percent of it by which a seat is given up earlier */
 };
 
@@ -68,11 +71,13 @@ int64_t zk_client_timeout_ns(struct zk_client *client)
     return client->timeout_ns;
 }
 
-/* A new connection: not for commands that are started. */
+/* A new connection: not for commands that are started. Its descriptor may be that of the last. */
 static void mind_descriptor(struct zk_client *client, int fd)
 {
-    if (fd != client->fd && fd >= 0) {
+    struct stat status;
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_ino != client->socket) {
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        client->socket = status.st_ino;
         client->tried_ns = zk_now_ns();
     }
     client->fd = fd;
@@ -82,7 +87,7 @@ static void mind_descriptor(struct zk_client *client, int fd)
    When to look again. */
 static int64_t mind_silence(struct zk_client *client, int64_t now)
 {
-    int64_t most = client->timeout_ns / SILENCE;
+    int64_t most = client->timeout_ns / (client->connected ? SILENCE : ATTEMPT);
     int64_t since = client->connected ? client->answered_ns : client->tried_ns;
     if (client->fd < 0 || (client->connected && client->unanswered == 0)) {
         return INT64_MAX;
@@ -96,21 +101,24 @@ static int64_t mind_silence(struct zk_client *client, int64_t now)
     return since + most;
 }
 
-/* Have the session confirmed, if it is time. When it will be. */
+/* Have the session confirmed, if it is time; or, by who only waits, see whether there is an answer:
+   it may be granted its seat by a server that it does not hear from. When it will be time. */
 static int64_t mind_session(struct zk_client *client, int64_t now)
 {
-    int64_t next = client->sent_ns + client->timeout_ns / BEATS;
-    if (client->held == 0 || !client->connected || client->zh == NULL ||
+    bool waits = client->held == 0 && client->listeners != NULL;
+    int64_t every = client->timeout_ns / (waits ? PROBES : BEATS);
+    int64_t next = (waits ? client->answered_ns : client->sent_ns) + every;
+    if ((client->held == 0 && !waits) || !client->connected || client->zh == NULL ||
         client->beat_exchange.left > 0) {
         return INT64_MAX;
     }
     if (now >= next) {
         zk_request_clear(&client->beat, 1);
         client->beat_exchange.left = 1;
-        client->beat =
-            (struct zk_request){.kind = ZK_SYNC, .path = "/", .exchange = &client->beat_exchange};
+        client->beat = (struct zk_request){
+            .kind = waits ? ZK_GET : ZK_SYNC, .path = "/", .exchange = &client->beat_exchange};
         zk__send(client, &client->beat);
-        return now + client->timeout_ns / BEATS;
+        return now + every;
     }
     return next;
 }

@@ -21,8 +21,9 @@ struct zk_client {
     pthread_mutex_t mutex; /* for all but the session's number */
     pthread_cond_t changed;
     pthread_t thread;
-    int wake; /* an eventfd: something is to be done */
-    int fd;   /* of the connection, or -1 */
+    int wake;     /* an eventfd: something is to be done */
+    int fd;       /* of the connection, or -1 */
+    ino_t socket; /* which one it is */
     bool connected, expired, refused, closing;
     int64_t timeout_ns;
     int64_t tried_ns;    /* when fd was opened */
