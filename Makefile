@@ -57,8 +57,9 @@ fuzz: setup-check ## feed every input anything, for MINUTES each (10), with libF
 	@tests/fuzz/run $(or $(MINUTES),10)
 
 .PHONY: cluster
-cluster: setup-test build ## pools on three ZooKeeper servers that are killed and stopped
+cluster: setup-test build ## pools on three ZooKeeper servers: killed, stopped, cut off, and so are clients
 	@$(BUILD)/zk_cluster_test
+	@$(BUILD)/zk_clients_test
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

@@ -1,24 +1,29 @@
 /*
- * Pools on an ensemble of three ZooKeeper servers: leaders that are killed and stopped under load,
- * clients that are killed and stopped. Nobody loses a seat to a server's failure; nobody keeps one
- * that was given on.
+ * Pools on an ensemble of three ZooKeeper servers, while these are killed, stopped, restarted and cut
+ * off: each on a node of a network of our own, with eight clients on eight more. zk_judge.h says what
+ * must be so all the while. Without such a network it is the loopback, and nobody is cut off.
  */
 #include "scene.h"
+#include "zk_judge.h"
+#include "zk_net.h"
 #include "zk_server.h"
 #include "zk_workers.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-enum { SERVERS = 3, SESSION_MS = 10000, SHORT_MS = 3000 };
+enum { SERVERS = 3, LONG_MS = 20000, SHORT_MS = 10000, EVERYBODY = 255, FEW = 15, MANY = 240 };
 
 static struct zk_server servers[SERVERS];
+static bool network;
 
 static const char *named(const char *pool)
 {
     static char name[256];
-    (void)snprintf(name, sizeof name, "zk://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/test/%s",
-                   servers[0].port, servers[1].port, servers[2].port, pool);
+    (void)snprintf(name, sizeof name, "zk://%s:%d,%s:%d,%s:%d/test/%s",
+                   zk_net_address(servers[0].node), servers[0].port,
+                   zk_net_address(servers[1].node), servers[1].port,
+                   zk_net_address(servers[2].node), servers[2].port, pool);
     return name;
 }
 
@@ -30,104 +35,165 @@ static int leader(void)
     return found;
 }
 
-/* Go on when the workers have. */
-static void until_work_goes_on(void)
+static void begin(const char *pool, long session_ms)
 {
-    int before = atomic_load(&zk_seen->count);
-    UNTIL(atomic_load(&zk_seen->count) >= before + 8);
+    zk_set_session(session_ms);
+    zk_judge_start(named(pool), network ? SERVERS : ZK_NET_HERE);
+    zk_judge_until(EVERYBODY, 3);
 }
 
-static void kill_leaders(void)
+/* All goes on, without anybody losing anything from now on. */
+static void end(const char *pool)
 {
-    for (int times = 0; times < 2; times++) {
-        until_work_goes_on();
-        int killed = leader();
-        zk_server_kill(&servers[killed]);
-        until_work_goes_on();
-        zk_server_restart(&servers[killed]);
-    }
-}
-
-static void stop_leaders(void)
-{
-    for (int times = 0; times < 2; times++) {
-        until_work_goes_on();
-        int stopped = leader();
-        EXPECT_EQ(kill(servers[stopped].pid, SIGSTOP), 0);
-        until_work_goes_on();
-        EXPECT_EQ(kill(servers[stopped].pid, SIGCONT), 0);
-    }
+    zk_judge_may_lose(0);
+    zk_judge_until(EVERYBODY, 3);
+    zk_judge_end();
+    zk_set_session(LONG_MS);
+    zk_expect_whole(named(pool), ZK_JUDGE_SEATS);
 }
 
 static void work_goes_on_when_leaders_are_killed(void)
 {
-    zk_workers_run(named("killed"), kill_leaders);
-    zk_expect_whole(named("killed"), 3);
-}
-
-static void work_goes_on_when_leaders_are_stopped(void)
-{
-    zk_workers_run(named("stopped"), stop_leaders);
-    zk_expect_whole(named("stopped"), 3);
-}
-
-/* It stays in its seat as long as that is certainly its, and says so when it is not any more. */
-static void sit_and_tell(void *name)
-{
-    struct usher_lease lease;
-    struct usher_pool *pool = scene_open(name, 0);
-    struct usher_seat seat = scene_acquire(pool);
-    atomic_store(&board->flags[0], 1);
-    while (usher_check(pool, &seat, &lease) == 0) {
-        scene_pause_us(1000);
+    begin("killed", LONG_MS);
+    for (int times = 0; times < 2; times++) {
+        int killed = leader();
+        zk_server_kill(&servers[killed]);
+        zk_judge_until(EVERYBODY, 3);
+        zk_server_restart(&servers[killed]);
+        zk_judge_until(EVERYBODY, 3);
     }
-    atomic_store(&board->flags[1], 1);
-    usher_close(pool);
+    end("killed");
 }
 
-static void a_clients_seat_is_given_on_if_it_is_killed_or_stopped(void)
+static void work_goes_on_when_a_leader_is_stopped_for_eight_seconds(void)
 {
-    const char *name = named("clients");
-    zk_set_session(SHORT_MS);
-    struct usher_pool *pool = scene_open(name, 1);
-    for (int stopped = 0; stopped < 2; stopped++) {
-        scene_clear();
-        pid_t client = scene_start(sit_and_tell, (void *)(uintptr_t)name);
-        UNTIL(atomic_load(&board->flags[0]) == 1);
-        EXPECT_EQ(kill(client, stopped ? SIGSTOP : SIGKILL), 0);
-        struct usher_seat seat = scene_acquire(pool);
-        EXPECT_EQ(atomic_load(&board->flags[1]), 0);
-        if (stopped) {
-            EXPECT_EQ(kill(client, SIGCONT), 0);
-            UNTIL(atomic_load(&board->flags[1]) == 1);
-        }
-        EXPECT_EQ(scene_end(client), stopped ? 0 : SIGKILL);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-    }
-    EXPECT_EQ(scene_info(pool).reaped, 2);
-    usher_close(pool);
-    zk_expect_whole(name, 1);
-    zk_set_session(SESSION_MS);
+    begin("stopped", LONG_MS);
+    int stopped = leader();
+    int64_t began = scene_now_ns();
+    EXPECT_EQ(kill(servers[stopped].pid, SIGSTOP), 0);
+    zk_judge_until(EVERYBODY, 3);
+    (void)printf("  all have had a seat %lld ms after it was stopped\n",
+                 (long long)(scene_now_ns() - began) / 1000000);
+    UNTIL(scene_now_ns() - began > 8000000000);
+    EXPECT_EQ(kill(servers[stopped].pid, SIGCONT), 0);
+    zk_judge_until(EVERYBODY, 3);
+    end("stopped");
 }
 
-/* Two of three are gone: who holds must know before the third can have given its seat on. */
-static void without_a_quorum_a_seat_is_lost_in_time(void)
+static void work_goes_on_when_servers_are_restarted_one_after_the_other(void)
 {
-    struct usher_lease lease;
-    zk_set_session(SHORT_MS);
-    struct usher_pool *pool = scene_open(named("quorum"), 1);
-    struct usher_seat seat = scene_acquire(pool);
-    for (int s = 0; s < SERVERS - 1; s++) {
+    begin("restarted", LONG_MS);
+    for (int s = 0; s < SERVERS; s++) {
         zk_server_kill(&servers[s]);
-    }
-    int64_t killed = scene_now_ns();
-    UNTIL(usher_check(pool, &seat, &lease) == -EKEYEXPIRED);
-    EXPECT(scene_now_ns() - killed < SHORT_MS * 1000000LL);
-    for (int s = 0; s < SERVERS - 1; s++) {
         zk_server_restart(&servers[s]);
+        zk_judge_until(EVERYBODY, 3);
     }
-    usher_close(pool);
-    zk_expect_whole(named("quorum"), 1);
+    end("restarted");
+}
+
+/* Two are killed, and started again: as long as one is alone nothing is granted. */
+static void work_goes_on_when_there_is_a_majority_again(void)
+{
+    begin("two", LONG_MS);
+    int first = leader();
+    int second = (first + 1) % SERVERS;
+    zk_server_kill(&servers[first]);
+    zk_server_kill(&servers[second]);
+    scene_pause_us(500000);
+    int before = atomic_load(&zk_judge->logged);
+    scene_pause_us(1000000);
+    EXPECT_EQ(atomic_load(&zk_judge->logged), before);
+    zk_server_launch(&servers[first]);
+    zk_server_launch(&servers[second]);
+    zk_judge_until(EVERYBODY, 3);
+    end("two");
+}
+
+/* The leader, then a server that follows: neither is told, what it sends is lost. */
+static void work_goes_on_when_a_minority_is_cut_off(void)
+{
+    begin("minority", LONG_MS);
+    for (int times = 0; times < 2; times++) {
+        int cut = times == 0 ? leader() : (leader() + 1) % SERVERS;
+        int64_t began = scene_now_ns();
+        zk_net_move(cut, ZK_NET_CUT);
+        zk_judge_until(EVERYBODY, 5);
+        (void)printf("  all have had seats %lld ms after %s was cut off\n",
+                     (long long)(scene_now_ns() - began) / 1000000,
+                     times == 0 ? "the leader" : "another one");
+        UNTIL(scene_now_ns() - began > 3000000000);
+        zk_net_heal();
+        zk_judge_until(EVERYBODY, 3);
+    }
+    end("minority");
+}
+
+/* Two servers and four clients on the right; one server and four clients stay on the left. */
+static void split(bool with_leader)
+{
+    int led = leader();
+    int alone = with_leader ? led : (led + 1) % SERVERS;
+    for (int s = 0; s < SERVERS; s++) {
+        if (s != alone) {
+            zk_net_move(s, ZK_NET_RIGHT);
+        }
+    }
+    for (int c = 0; c < ZK_JUDGE_CLIENTS / 2; c++) {
+        zk_net_move(SERVERS + c, ZK_NET_RIGHT);
+    }
+}
+
+static void a_short_split_costs_nobody_anything(void)
+{
+    begin("split", LONG_MS);
+    for (int times = 0; times < 2; times++) {
+        split(times == 0);
+        int64_t began = scene_now_ns();
+        scene_pause_us(3000000);
+        zk_net_heal();
+        zk_judge_until(EVERYBODY, 3);
+        (void)printf("  all have had seats %lld ms after the split\n",
+                     (long long)(scene_now_ns() - began) / 1000000);
+    }
+    end("split");
+}
+
+/* Who is with the majority goes on, with all three seats; who is not knows that in time. */
+static void after_a_long_split_seats_are_with_the_majority(void)
+{
+    for (int times = 0; times < 2; times++) {
+        begin("long", SHORT_MS);
+        zk_judge_may_lose(MANY); /* these and, at the moment of it, what is being elected */
+        split(times == 0);
+        scene_pause_us((SHORT_MS + SHORT_MS / 2) * 1000);
+        zk_judge_until(FEW, 5);
+        for (int c = ZK_JUDGE_CLIENTS / 2; c < ZK_JUDGE_CLIENTS; c++) {
+            UNTIL(atomic_load(&zk_judge->clients[c].lost) > 0);
+        }
+        zk_net_heal();
+        zk_judge_until(EVERYBODY, 3);
+        end("long");
+    }
+}
+
+static void without_a_majority_nothing_is_granted_and_holders_know_it(void)
+{
+    begin("none", SHORT_MS);
+    zk_judge_may_lose(EVERYBODY);
+    int cut = leader();
+    zk_net_move(cut, ZK_NET_CUT);
+    zk_net_move((cut + 1) % SERVERS, ZK_NET_CUT);
+    scene_pause_us(1000000);
+    int before = atomic_load(&zk_judge->logged);
+    scene_pause_us((SHORT_MS + SHORT_MS / 2) * 1000);
+    EXPECT_EQ(atomic_load(&zk_judge->logged), before);
+    for (int s = 0; s < ZK_JUDGE_SEATS; s++) { /* whoever has it has not been able to say more */
+        EXPECT(atomic_load(&zk_judge->seats[s].owner) == 0 ||
+               atomic_load(&zk_judge->seats[s].until_ns) < scene_now_ns());
+    }
+    zk_net_heal();
+    zk_judge_until(EVERYBODY, 3);
+    end("none");
 }
 
 int main(void)
@@ -138,12 +204,20 @@ int main(void)
     scene_begin();
     EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
     zk_workers_begin();
-    zk_set_session(SESSION_MS);
-    zk_server_ensemble(servers, SERVERS, scene_directory());
+    zk_judge_begin();
+    network = zk_net_begin(SERVERS + ZK_JUDGE_CLIENTS);
+    zk_set_session(LONG_MS);
+    zk_server_ensemble(servers, SERVERS, scene_directory(), network);
     RUN(work_goes_on_when_leaders_are_killed);
-    RUN(work_goes_on_when_leaders_are_stopped);
-    RUN(a_clients_seat_is_given_on_if_it_is_killed_or_stopped);
-    RUN(without_a_quorum_a_seat_is_lost_in_time);
+    RUN(work_goes_on_when_a_leader_is_stopped_for_eight_seconds);
+    RUN(work_goes_on_when_servers_are_restarted_one_after_the_other);
+    RUN(work_goes_on_when_there_is_a_majority_again);
+    if (network) {
+        RUN(work_goes_on_when_a_minority_is_cut_off);
+        RUN(a_short_split_costs_nobody_anything);
+        RUN(after_a_long_split_seats_are_with_the_majority);
+        RUN(without_a_majority_nothing_is_granted_and_holders_know_it);
+    }
     for (int s = 0; s < SERVERS; s++) {
         zk_server_kill(&servers[s]);
     }

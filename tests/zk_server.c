@@ -2,6 +2,7 @@
 #include "zk_server.h"
 
 #include "scene.h"
+#include "zk_net.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -25,14 +26,16 @@ bool zk_server_possible(void)
     return true;
 }
 
-/* A socket that is connected to a port, or bound to it. -1: that cannot be. */
-static int open_socket(int port, bool connected)
+/* A socket that is connected to a port of a node's own, or bound to it. -1: that cannot be. */
+static int open_socket(int node, int port, bool connected)
 {
+    zk_net_enter(node);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    zk_net_enter(ZK_NET_HERE);
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)port),
                                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    struct timeval patience = {5, 0};
+    struct timeval patience = {2, 0};
     EXPECT(fd >= 0);
     EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
     int failed = connected ? connect(fd, (struct sockaddr *)&address, sizeof address)
@@ -54,17 +57,17 @@ static int free_port(void)
     for (; fd < 0; tries++) {
         EXPECT(tries < 1000);
         port = 10000 + (int)((unsigned)getpid() * 7 + tries * 13) % 20000;
-        fd = open_socket(port, false);
+        fd = open_socket(ZK_NET_HERE, port, false);
     }
     (void)close(fd);
     return port;
 }
 
 /* Send one of its words of four letters. How much it answers. */
-static size_t ask(int port, const char *word, char *text, size_t room)
+static size_t ask(const struct zk_server *server, const char *word, char *text, size_t room)
 {
     size_t got = 0;
-    int fd = open_socket(port, true);
+    int fd = open_socket(server->node, server->port, true);
     if (fd >= 0 && send(fd, word, 4, MSG_NOSIGNAL) == 4) {
         for (ssize_t more; got + 1 < room && (more = read(fd, text + got, room - 1 - got)) > 0;) {
             got += (size_t)more;
@@ -87,14 +90,15 @@ static void configure(struct zk_server *server, const char *below, const char *e
     FILE *file = fopen(path, "w");
     EXPECT(file != NULL);
     (void)fprintf(file,
-                  "tickTime=100\ndataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\n"
+                  "tickTime=100\ndataDir=%s\nclientPort=%d\nclientPortAddress=%s\n"
                   "maxSessionTimeout=60000\nadmin.enableServer=false\n4lw.commands.whitelist=*\n"
                   "maxClientCnxns=0\n%s",
-                  server->directory, server->port, ensemble);
+                  server->directory, server->port,
+                  server->node == ZK_NET_HERE ? "127.0.0.1" : "0.0.0.0", ensemble);
     EXPECT_EQ(fclose(file), 0);
 }
 
-static void launch(struct zk_server *server)
+void zk_server_launch(struct zk_server *server)
 {
     char path[160];
     pid_t parent = getpid();
@@ -103,13 +107,14 @@ static void launch(struct zk_server *server)
     EXPECT(server->pid >= 0);
     if (server->pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        zk_net_enter(server->node);
         int nowhere = open("/dev/null", O_RDWR);
         if (getppid() == parent && dup2(nowhere, 0) >= 0 && dup2(nowhere, 1) >= 0 &&
             dup2(nowhere, 2) >= 0) {
             (void)execl("/usr/bin/java", "java", "-Xmx128m", "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Dzookeeper.forceSync=no",
-                        "-cp", classes, "org.apache.zookeeper.server.quorum.QuorumPeerMain", path,
-                        (char *)NULL);
+                        "-Dzookeeper.cnxTimeout=1000", "-cp", classes,
+                        "org.apache.zookeeper.server.quorum.QuorumPeerMain", path, (char *)NULL);
         }
         _exit(127);
     }
@@ -119,7 +124,7 @@ static void launch(struct zk_server *server)
 static const char *mode_of(const struct zk_server *server)
 {
     static char text[4096];
-    if (server->pid == 0 || ask(server->port, "srvr", text, sizeof text) == 0) {
+    if (server->pid == 0 || ask(server, "srvr", text, sizeof text) == 0) {
         return "";
     }
     char *mode = strstr(text, "Mode: ");
@@ -133,12 +138,13 @@ static const char *mode_of(const struct zk_server *server)
 
 void zk_server_restart(struct zk_server *server)
 {
-    launch(server);
+    zk_server_launch(server);
     UNTIL(mode_of(server)[0] != '\0');
 }
 
 void zk_server_start(struct zk_server *server, const char *below)
 {
+    server->node = ZK_NET_HERE;
     server->port = free_port();
     configure(server, below, "");
     zk_server_restart(server);
@@ -154,14 +160,16 @@ int zk_server_leader(const struct zk_server *servers, int count)
     return -1;
 }
 
-void zk_server_ensemble(struct zk_server *servers, int count, const char *below)
+void zk_server_ensemble(struct zk_server *servers, int count, const char *below, bool on_nodes)
 {
     char common[512] = "initLimit=50\nsyncLimit=10\n";
     for (int s = 0; s < count; s++) {
         size_t used = strlen(common);
-        servers[s].port = free_port();
-        (void)snprintf(common + used, sizeof common - used, "server.%d=127.0.0.1:%d:%d\n", s + 1,
-                       free_port(), free_port());
+        servers[s].node = on_nodes ? s : ZK_NET_HERE;
+        servers[s].port = on_nodes ? 2181 : free_port();
+        (void)snprintf(common + used, sizeof common - used, "server.%d=%s:%d:%d\n", s + 1,
+                       zk_net_address(servers[s].node), on_nodes ? 2888 : free_port(),
+                       on_nodes ? 3888 : free_port());
     }
     for (int s = 0; s < count; s++) {
         char path[160];
@@ -171,7 +179,7 @@ void zk_server_ensemble(struct zk_server *servers, int count, const char *below)
         EXPECT(file != NULL);
         (void)fprintf(file, "%d\n", s + 1);
         EXPECT_EQ(fclose(file), 0);
-        launch(&servers[s]);
+        zk_server_launch(&servers[s]);
     }
     UNTIL(zk_server_leader(servers, count) >= 0);
 }
@@ -186,7 +194,7 @@ long long zk_server_number(const struct zk_server *server, const char *name)
 {
     static char text[1 << 17];
     size_t length = strlen(name);
-    EXPECT(ask(server->port, "mntr", text, sizeof text) > 0);
+    EXPECT(ask(server, "mntr", text, sizeof text) > 0);
     for (char *at = text; at != NULL; at = strchr(at, '\n')) {
         at += *at == '\n';
         if (strncmp(at, name, length) == 0 && at[length] == '\t') {

@@ -1,0 +1,129 @@
+/* A network of a test's own: see zk_net.h. */
+#include "zk_net.h"
+
+#include "scene.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+static int spaces[ZK_NET_MOST]; /* descriptors of the namespaces */
+static int here = -1;
+static int count;
+
+/* Run ip(8) in a node. Whether it has worked. */
+static __attribute__((format(printf, 2, 3))) bool ip(int node, const char *format, ...)
+{
+    char line[256] = "ip ";
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
+    (void)vsnprintf(line + 3, sizeof line - 3, format, arguments);
+    va_end(arguments);
+    pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+        zk_net_enter(node);
+        (void)execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    return scene_end(child) == 0;
+}
+
+static void stay(void *ready)
+{
+    EXPECT_EQ(unshare(CLONE_NEWNET), 0);
+    EXPECT_EQ(write(*(int *)ready, "", 1), 1);
+    for (;;) {
+        (void)pause();
+    }
+}
+
+static int open_space(pid_t pid)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    EXPECT(fd >= 0);
+    return fd;
+}
+
+/* A namespace, that lives as long as we have its descriptor, with one end of a veth pair in it. */
+static bool make_node(int node)
+{
+    int ready[2];
+    char byte;
+    EXPECT_EQ(pipe2(ready, O_CLOEXEC), 0);
+    pid_t child = scene_start(stay, &ready[1]);
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    spaces[node] = open_space(child);
+    bool made = ip(ZK_NET_HERE, "link add v%d type veth peer name eth0 netns %d", node, (int)child);
+    scene_kill(child);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    return made && ip(node, "link set lo up") &&
+           ip(node, "address add %s/24 dev eth0", zk_net_address(node)) &&
+           ip(node, "link set eth0 up") && ip(ZK_NET_HERE, "link set v%d up master left", node);
+}
+
+bool zk_net_begin(int nodes)
+{
+    EXPECT(nodes <= ZK_NET_MOST);
+    if (unshare(CLONE_NEWNET) != 0) {
+        (void)printf("no network of our own here (%s): nobody is cut off\n", strerror(errno));
+        return false;
+    }
+    here = open_space(getpid());
+    bool made = ip(ZK_NET_HERE, "link set lo up");
+    static const char *const sides[] = {"left", "right"};
+    for (int s = 0; s < 2 && made; s++) {
+        made = ip(ZK_NET_HERE, "link add %s type bridge", sides[s]) &&
+               ip(ZK_NET_HERE, "link set %s up", sides[s]);
+    }
+    made = made && ip(ZK_NET_HERE, "address add 10.77.0.254/24 dev left");
+    for (int n = 0; n < nodes && made; n++) {
+        made = make_node(n);
+    }
+    if (!made) {
+        (void)printf("ip(8) cannot make a network here: nobody is cut off\n");
+    }
+    count = nodes;
+    return made;
+}
+
+void zk_net_enter(int node)
+{
+    int fd = node == ZK_NET_HERE ? here : spaces[node];
+    if (fd >= 0) {
+        EXPECT_EQ(setns(fd, CLONE_NEWNET), 0);
+    }
+}
+
+const char *zk_net_address(int node)
+{
+    static char addresses[8][16];
+    static unsigned next;
+    char *address = addresses[next++ % 8];
+    if (node == ZK_NET_HERE) {
+        (void)snprintf(address, 16, "127.0.0.1");
+    } else {
+        (void)snprintf(address, 16, "10.77.0.%u", (unsigned)node % 200 + 1);
+    }
+    return address;
+}
+
+void zk_net_move(int node, enum zk_net_side side)
+{
+    static const char *const masters[] = {"master left", "master right", "nomaster"};
+    EXPECT(ip(ZK_NET_HERE, "link set v%d %s", node, masters[side]));
+}
+
+void zk_net_heal(void)
+{
+    for (int n = 0; n < count; n++) {
+        zk_net_move(n, ZK_NET_LEFT);
+    }
+}
