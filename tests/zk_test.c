@@ -75,58 +75,6 @@ static void seats_go_in_order_of_arrival(void)
     zk_expect_whole(name, 1);
 }
 
-/* Each who waits watches its own ticket, and nothing else. */
-static void one_notification_for_each_release(void)
-{
-    enum { WAITERS = 12, RELEASES = 6 };
-    const char *name = named("watch");
-    pid_t guests[WAITERS + 1];
-    usher_close(scene_open(name, 1));
-    scene_clear();
-    guests[0] = scene_holder(0, name);
-    for (int g = 1; g <= WAITERS; g++) {
-        guests[g] = scene_waiter(g, name, (uint32_t)g);
-    }
-    UNTIL(zk_server_number(&server, "zk_watch_count") == WAITERS);
-    long long changed = zk_server_number(&server, "zk_sum_node_changed_watch_count");
-    long long deleted = zk_server_number(&server, "zk_sum_node_deleted_watch_count");
-    long long children = zk_server_number(&server, "zk_sum_node_children_watch_count");
-    for (int g = 0; g < RELEASES; g++) {
-        scene_leave(g, guests[g]);
-        UNTIL(atomic_load(&board->step[g + 1]) == SCENE_DONE);
-    }
-    EXPECT_EQ(zk_server_number(&server, "zk_sum_node_changed_watch_count") - changed, RELEASES);
-    EXPECT_EQ(zk_server_number(&server, "zk_sum_node_deleted_watch_count") - deleted, 0);
-    EXPECT_EQ(zk_server_number(&server, "zk_sum_node_children_watch_count") - children, 0);
-    for (int g = RELEASES; g <= WAITERS; g++) {
-        UNTIL(atomic_load(&board->step[g]) == SCENE_DONE);
-        scene_leave(g, guests[g]);
-    }
-    zk_expect_whole(name, 1);
-}
-
-/* create, get, list in one go, then a transaction; and get, list, then a transaction. */
-static void a_seat_that_is_free_costs_seven_requests(void)
-{
-    enum { TIMES = 100 };
-    const char *name = named("cost");
-    struct usher_pool *pool = scene_open(name, 1);
-    long long before = zk_server_number(&server, "zk_packets_received");
-    int64_t began = scene_now_ns();
-    for (int t = 0; t < TIMES; t++) {
-        struct usher_seat seat = scene_acquire(pool);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-    }
-    int64_t took = scene_now_ns() - began;
-    long long requests = zk_server_number(&server, "zk_packets_received") - before;
-    (void)printf("  %lld us for a seat and back, %lld requests for %d of them\n",
-                 (long long)took / 1000 / TIMES, requests, TIMES);
-    EXPECT(requests >= 7LL * TIMES);
-    EXPECT(requests < 7LL * TIMES + 50); /* the session is confirmed now and then */
-    usher_close(pool);
-    zk_expect_whole(name, 1);
-}
-
 static int no_more(struct usher_pool *pool, void *context)
 {
     (void)pool;
@@ -398,8 +346,6 @@ int main(void)
     RUN(bad_names_and_options_are_refused);
     RUN(at_most_k_hold_a_seat_each_with_its_own_and_fences_grow);
     RUN(seats_go_in_order_of_arrival);
-    RUN(one_notification_for_each_release);
-    RUN(a_seat_that_is_free_costs_seven_requests);
     RUN(who_gives_up_leaves_no_trace);
     RUN(a_killed_holders_seat_is_given_on_when_its_session_ends);
     RUN(who_is_first_in_line_and_stopped_or_dead_delays_nobody);

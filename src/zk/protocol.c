@@ -33,6 +33,9 @@ static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t 
         struct zk_request request = {.kind = ZK_MULTI, .changes = changes, .count = count};
         error = zk_client_ask(remote->client, &request, 1);
     }
+    if (error == 0) {
+        atomic_store(&remote->long_line, plan->state.next_count > 0);
+    }
     free(state);
     free(paths);
     return error;

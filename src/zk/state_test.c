@@ -211,6 +211,52 @@ static void in_a_long_line_it_is_known_who_is_next(void)
     EXPECT_EQ(plan.state.next_count, 0);
 }
 
+/* A state as somebody may have put it there: changed here and there. */
+static size_t change_some(char *text, size_t length, uint64_t *seed)
+{
+    static const char some[] = "0123456789 -/.x";
+    for (int changes = 0; changes < 3; changes++) {
+        *seed = *seed * 6364136223846793005 + 1442695040888963407;
+        size_t at = (size_t)(*seed >> 33) % length;
+        text[at] = some[(*seed >> 20) % (sizeof some - 1)];
+        if ((*seed >> 12) % 8 == 0) {
+            length = at + 1;
+        }
+    }
+    return length;
+}
+
+/* Whatever it says, what is planned is printed and read again the same, and k is not exceeded. */
+static void any_state_is_refused_or_makes_a_plan(void)
+{
+    static struct zk_plan plan;
+    static struct zk_state again;
+    static char text[ZK_STATE_ROOM];
+    static char printed[ZK_STATE_ROOM];
+    const uint32_t numbers[] = {5, 6, 7, 8, 9};
+    uint64_t seed = 1;
+    int planned = 0;
+    for (int round = 0; round < 100000; round++) {
+        size_t length = (size_t)snprintf(text, sizeof text,
+                                         "usher 1 3 17 2 0 1 0 5 - 7 / 0.0000000000100000000008 "
+                                         "0.0000000000100000000009");
+        length = change_some(text, length, &seed);
+        static struct zk_state state;
+        if (zk_parse_state(text, length, &state) != 0) {
+            continue;
+        }
+        struct zk_line line = line_of(numbers, 5, &state);
+        struct zk_line next = {state.next, state.next_count, false};
+        zk_make_plan(&plan, &state, round % 2 == 0 ? &line : &next, 5, 1000);
+        EXPECT(plan.count <= state.seats);
+        length = zk_print_state(&plan.state, printed);
+        EXPECT_EQ(zk_parse_state(printed, length, &again), 0);
+        EXPECT_EQ(again.granted, state.granted + plan.count);
+        planned++;
+    }
+    EXPECT(planned > 1000);
+}
+
 static void a_name_has_hosts_and_a_path(void)
 {
     char *hosts;
@@ -231,6 +277,7 @@ int main(void)
     RUN(in_a_long_line_it_is_known_who_is_next);
     RUN(empty_seats_are_for_the_oldest);
     RUN(a_pool_that_has_shrunk_grants_nothing_until_it_may);
+    RUN(any_state_is_refused_or_makes_a_plan);
     RUN(a_name_has_hosts_and_a_path);
     return 0;
 }
