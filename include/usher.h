@@ -192,8 +192,9 @@ struct usher_guest {
     int alive;         /* 1 alive, 0 certainly dead, -1 cannot tell */
     uint64_t ticket;   /* of one that has been inside for long only the low 20 bits are certain */
     int64_t since_ns;  /* CLOCK_MONOTONIC when it began to hold or to wait; 0: not noted */
-    uint64_t reserved[2];
-    /* Of a pool on ZooKeeper; otherwise "". */
+    uint64_t reserved[1];
+    /* Of a pool on ZooKeeper; otherwise 0 and "". */
+    uint64_t fence; /* of a holder: usher_lease.fence */
     char where[80]; /* PID@MACHINE */
     char label[32]; /* of a holder's seat: usher_options.labels of the holder */
     char note[128]; /* usher_options.note */

@@ -107,11 +107,13 @@ ends "$pid" 0
 p=$here/inside
 script exported sh "eval \"\$(usher acquire --export $p)\"
     step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$((USHER_FENCE > 0)) \$USHER_POOL
-    usher run -n $p -- sh -c 'echo \$USHER_SEAT \$USHER_FENCE' >$dir/ran; step \$USHER_FENCE"
+    fence=\$USHER_FENCE; unset USHER_FENCE
+    usher run -n $p -- sh -c 'echo \$USHER_SEAT \$USHER_FENCE' >$dir/ran; step \$fence"
 reaches exported "0 1 0 1 $p"
 go exported
 eventually is_not_empty "$dir/exported.step"
 [ "$(cat "$dir/ran")" = "0 $(cat "$dir/exported.step")" ] || fail "not under the seat that the shell holds"
+now_is "$p" ".holders[0].fence == $(cat "$dir/exported.step")"
 status 75 usher run -n "$p" true
 go exported
 ends "$pid" 0
@@ -121,6 +123,9 @@ eventually is_free "$p"
 status 0 usher run "$p" -- sh -c "usher acquire $p && usher acquire $p"
 prints "0
 0"
+status 0 usher run "$p" -- sh -c "echo \$USHER_FENCE; unset USHER_FENCE
+    usher run $p -- sh -c 'echo \$USHER_FENCE'; eval \"\$(usher acquire $p --export)\"; echo \$USHER_FENCE"
+[ "$(sort -u "$dir/out" | wc -l)" -eq 1 ] || fail "not the same fence everywhere"
 eventually is_free "$p"
 
 # For a process that is named.

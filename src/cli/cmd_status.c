@@ -52,6 +52,9 @@ static json_t *holder_json(const struct usher_guest *guest)
     (void)json_object_set_new(object, "alive",
                               guest->alive < 0 ? json_null() : json_boolean(guest->alive));
     add_where(object, guest);
+    if (guest->fence != 0) {
+        (void)json_object_set_new(object, "fence", json_integer((json_int_t)guest->fence));
+    }
     return object;
 }
 

@@ -17,15 +17,18 @@ enum { MOST_GUESTS = 1024, PID_DIGITS = 10 };
 /* The new line begins with room for the pid, which is known only to the child: see below. */
 static char *held;
 
-static bool still_held(struct usher_pool *pool, long pid, unsigned long long ticket, unsigned seat)
+/* Of the seat that was found above us, if it is of a pool on ZooKeeper. */
+static uint64_t fence_above;
+
+static bool still_held(struct usher_pool *pool, long pid, const struct usher_seat *seat)
 {
     struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
     bool found = false;
     int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, MOST_GUESTS);
-    for (int g = 0; g < count && g < MOST_GUESTS && guests[g].position == 0; g++) {
-        found =
-            found || (guests[g].pid == (pid_t)pid && ((guests[g].ticket ^ ticket) & 0xfffff) == 0 &&
-                      guests[g].seat == seat && guests[g].alive != 0);
+    for (int g = 0; g < count && g < MOST_GUESTS && guests[g].position == 0 && !found; g++) {
+        found = guests[g].pid == (pid_t)pid && ((guests[g].ticket ^ seat->ticket) & 0xfffff) == 0 &&
+                guests[g].seat == seat->number && guests[g].alive != 0;
+        fence_above = guests[g].fence;
     }
     free(guests);
     return found;
@@ -52,6 +55,7 @@ static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
                     guests[g].seat != UINT32_MAX && guests[g].alive == 1;
             if (found) {
                 *seat = (struct usher_seat){.number = guests[g].seat, .ticket = guests[g].ticket};
+                fence_above = guests[g].fence;
             }
         }
         above = cli_process(above, &process) ? process.parent : 0;
@@ -73,10 +77,11 @@ bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat)
         size_t length = strcspn(line, "\n");
         if (sscanf(line, "%ld %llu %u %n", &pid, &ticket, &number, &used) == 3 && used > 0 &&
             (size_t)used < length && strlen(path) == length - (size_t)used &&
-            strncmp(line + used, path, length - (size_t)used) == 0 &&
-            still_held(pool, pid, ticket, number)) {
+            strncmp(line + used, path, length - (size_t)used) == 0) {
             *seat = (struct usher_seat){.number = number, .ticket = ticket};
-            return true;
+            if (still_held(pool, pid, seat)) {
+                return true;
+            }
         }
         line += length;
         line += *line == '\n';
@@ -113,6 +118,16 @@ static int set_held(const struct cli_wait *wait, const struct usher_seat *seat)
     return putenv(held);
 }
 
+/* Of a seat that is ours; of one that is held above us, what the pool says of it. */
+static unsigned long long fence_of(const struct cli_wait *wait, const struct usher_seat *seat)
+{
+    struct usher_lease lease;
+    if (usher_check(wait->pool, seat, &lease) == 0) {
+        return lease.fence;
+    }
+    return cli_is_elsewhere(wait->pool_name) ? fence_above : seat->ticket;
+}
+
 int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, bool nested)
 {
     struct usher_info info;
@@ -132,10 +147,8 @@ int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, 
         failed |= named != NULL ? setenv(wait->options->variable, named, 1)
                                 : set(wait->options->variable, seat->number);
     }
-    struct usher_lease lease;
+    failed |= set("USHER_FENCE", fence_of(wait, seat));
     if (!nested) {
-        int held_now = usher_check(wait->pool, seat, &lease);
-        failed |= set("USHER_FENCE", held_now == 0 ? lease.fence : 0);
         failed |= set_held(wait, seat);
     }
     return failed;
@@ -160,7 +173,6 @@ static void quote(char *text, const char *word)
 void cli_seat_text(const struct cli_wait *wait, const struct usher_seat *seat, char *text)
 {
     struct usher_info info = {0};
-    struct usher_lease lease = {.fence = 0};
     if (!wait->options->export_) {
         (void)snprintf(text, CLI_SEAT_TEXT, "%u\n", seat->number);
         return;
@@ -170,15 +182,10 @@ void cli_seat_text(const struct cli_wait *wait, const struct usher_seat *seat, c
     quote(text, wait->pool_name);
     size_t used = strlen(text);
     (void)snprintf(text + used, CLI_SEAT_TEXT - used,
-                   " USHER_SEAT=%u USHER_SEATS=%u USHER_TICKET=%llu", seat->number, info.seats,
-                   (unsigned long long)seat->ticket);
-    if (usher_check(wait->pool, seat, &lease) == 0) { /* of a seat above it is known there */
-        used = strlen(text);
-        (void)snprintf(text + used, CLI_SEAT_TEXT - used, " USHER_FENCE=%llu",
-                       (unsigned long long)lease.fence);
-    }
-    used = strlen(text);
-    (void)snprintf(text + used, CLI_SEAT_TEXT - used, "; unset USHER_LABEL\n");
+                   " USHER_SEAT=%u USHER_SEATS=%u USHER_TICKET=%llu USHER_FENCE=%llu; "
+                   "unset USHER_LABEL\n",
+                   seat->number, info.seats, (unsigned long long)seat->ticket,
+                   fence_of(wait, seat));
 }
 
 void cli_environment_holder(pid_t pid)

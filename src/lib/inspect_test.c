@@ -42,7 +42,7 @@ static void inspecting_shows_holders_by_seat_and_waiters_in_order(void)
         EXPECT(guests[g].since_ns >= began && guests[g].since_ns <= scene_now_ns());
         EXPECT_EQ(guests[g].position, g < 3 ? 0 : g - 2);
         EXPECT_EQ(guests[g].seat, g < 3 ? g : UINT32_MAX);
-        EXPECT_EQ(guests[g].reserved[0] | guests[g].reserved[1], 0);
+        EXPECT_EQ(guests[g].reserved[0] | guests[g].fence, 0);
         if (g >= 3) { /* those who came first have waited longest */
             EXPECT(guests[g].ticket > guests[g - 1].ticket || g == 3);
             EXPECT(g == 3 || guests[g].since_ns >= guests[g - 1].since_ns);

@@ -65,6 +65,10 @@ static int tell_some(struct remote *remote, const struct zk_ticket *const *ticke
             guests[g].since_ns =
                 since(guests[g].position == 0 ? ticket->changed_ms : ticket->created_ms);
         }
+        uint32_t seat;
+        if (ticket->error == 0 && ticket->text != NULL && guests[g].position == 0) {
+            (void)zk_parse_grant(ticket->text, ticket->text_length, &seat, &guests[g].fence);
+        }
         if (ticket[1].error == 0 && ticket[1].text != NULL) {
             tell_who(remote, ticket[1].text, &guests[g]);
         }
