@@ -170,7 +170,6 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
                  int64_t deadline_ns)
 {
     struct core_take take = {.full = true};
-    int error = 0;
     for (unsigned tries = 0; take.full; tries++) {
         if (tries == 100) {
             return -EUSERS; /* as many wait as there are places */
@@ -186,15 +185,10 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
         return 0;
     }
     if (!take.granted) {
-        int64_t began = os_now_ns();
-        atomic_store(&pool->rows[guest->row].since_ns, began);
-        error = usher__wait(pool, guest, deadline_ns);
+        int error = usher__wait(pool, guest, deadline_ns);
         if (error != 0) {
-            atomic_store(&pool->rows[guest->row].since_ns, 0);
             return error;
         }
-        guest->waited_ns = os_now_ns() - began;
-        atomic_store(&pool->rows[guest->row].since_ns, began + guest->waited_ns);
         take.ticket = core_row_ticket(usher__row_word(pool, guest->row));
     }
     /* The row keeps few bits of a ticket; I has more of them, and is not far ahead. */

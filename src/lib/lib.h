@@ -43,8 +43,9 @@ struct guest {
     struct guest *next; /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
     int64_t waited_ns;        /* for the seat held, if times are noted */
-    uint32_t vain;            /* so often it has looked for its grant in vain, before it slept */
-    uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
+    uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
+    uint32_t spared; /* ... and so often it did not try any more: wait.c */
+    uint64_t taken;  /* the request whose seat another thread gave back or made over, ... */
     uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
 };
@@ -203,7 +204,8 @@ void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bo
 bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cycle);
 
 /* wait.c */
-/* Wait until the guest, which has a place, is granted. 0, -ETIMEDOUT or -EIDRM. */
+/* Wait until the guest, which has a place, is granted, and note since when it does and for how long
+   it did. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Look around once: finish what is published, reap dead holders. */
 void usher__wait_look(struct usher_pool *pool);

@@ -28,7 +28,7 @@ enum {
     NEAR = 64,                         /* so far we look for one of another process */
     SAMPLE = 128,                      /* places, to find out how many wait */
     SPIN_LOOKS = 1000,                 /* about as long as it takes to be woken */
-    SPIN_VAIN = 4,                     /* so often in vain, and it is tried ... */
+    SPIN_VAIN = 4,                     /* so often more in vain than not, and it is tried ... */
     SPIN_SELDOM = 64                   /* ... once in so many times */
 };
 
@@ -37,7 +37,7 @@ struct sleeper {
     struct usher_pool *pool;
     struct guest *guest;
     struct format_row *row;
-    int64_t deadline_ns;
+    int64_t began, deadline_ns;
     int64_t look; /* when to look next; 0: not known yet */
     int64_t tell; /* when to call pool->waiting next */
     struct watch *watch;
@@ -228,24 +228,24 @@ static int reason_to_leave(struct sleeper *s, int64_t now)
 /*
  * Whoever is next, with a processor for itself beside those who are in, looks for its grant before
  * it sleeps: where two hand over to each other often that is a hundred times as fast as being
- * woken. Whether it pays here is found out by trying: who has looked in vain, time and again, tries
+ * woken. Whether it pays here is found out by trying: who looks in vain more often than not tries
  * that only now and then.
  */
 static void spin(struct usher_pool *pool, struct guest *guest)
 {
     const _Atomic uint64_t *word = &pool->rows[guest->row].word;
     if (usher__seats(pool) >= os_processors() ||
-        (guest->vain >= SPIN_VAIN && ++guest->vain % SPIN_SELDOM != 0)) {
+        (guest->vain == SPIN_VAIN && ++guest->spared % SPIN_SELDOM != 0)) {
         return;
     }
     for (unsigned looks = 0; looks < SPIN_LOOKS; looks++) {
         if (core_row_state(atomic_load_explicit(word, memory_order_acquire)) == CORE_GRANTED) {
-            guest->vain = 0;
+            guest->vain -= guest->vain > 0;
             return;
         }
         os_relax();
     }
-    guest->vain++;
+    guest->vain += guest->vain < SPIN_VAIN;
 }
 
 /* Look, if it is time to, and say when to look next. */
@@ -293,41 +293,55 @@ static void sleep_once(struct sleeper *s, uint64_t word)
                           memory_order_release);
 }
 
+/* Until it is granted, or leaves the line. */
+static int wait_in_line(struct sleeper *s)
+{
+    struct usher_pool *pool = s->pool;
+    if (ahead(pool) <= 1) {
+        spin(pool, s->guest);
+    }
+    for (int64_t now = s->began;; now = os_now_ns()) {
+        uint64_t word = atomic_load(&s->row->word);
+        if (core_row_state(word) == CORE_GRANTED) {
+            return 0;
+        }
+        int why = reason_to_leave(s, now);
+        if (why == -ETIMEDOUT && s->look == 0) {
+            s->look = now;
+            usher__wait_look(pool); /* no time to wait, but a holder may be dead */
+            continue;
+        }
+        if (why != 0) {
+            return give_up(pool, s->guest, why);
+        }
+        look_if_due(s, now);
+        sleep_once(s, word);
+    }
+}
+
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns)
 {
     struct sleeper s = {.pool = pool,
                         .guest = guest,
                         .row = &pool->rows[guest->row],
+                        .began = os_now_ns(),
                         .deadline_ns = deadline_ns,
                         .tell = INT64_MAX,
                         .place = 1};
-    int error = 0;
     if (pool->waiting != NULL && pool->waiting_ms != 0) {
-        s.tell = os_now_ns() + (int64_t)pool->waiting_ms * 1000000;
+        s.tell = s.began + (int64_t)pool->waiting_ms * 1000000;
     }
-    if (ahead(pool) <= 1) {
-        spin(pool, guest);
+    /* The times are for show. */
+    atomic_store_explicit(&s.row->since_ns, s.began, memory_order_relaxed);
+    int error = wait_in_line(&s);
+    int64_t ended = os_now_ns();
+    atomic_store_explicit(&s.row->since_ns, error == 0 ? ended : 0, memory_order_relaxed);
+    guest->waited_ns = error == 0 ? ended - s.began : guest->waited_ns;
+    /* Those behind have waited for a shorter time still: they have yet to look for the first time,
+       and will soon. */
+    if (ended - s.began >= LOOK_SOON_NS) {
+        usher__wait_arm(pool, 1);
     }
-    for (;;) {
-        uint64_t word = atomic_load(&s.row->word);
-        if (core_row_state(word) == CORE_GRANTED) {
-            break;
-        }
-        int64_t now = os_now_ns();
-        int why = reason_to_leave(&s, now);
-        if (why == -ETIMEDOUT && s.look == 0) {
-            s.look = now;
-            usher__wait_look(pool); /* no time to wait, but a holder may be dead */
-            continue;
-        }
-        if (why != 0) {
-            error = give_up(pool, guest, why);
-            break;
-        }
-        look_if_due(&s, now);
-        sleep_once(&s, word);
-    }
-    usher__wait_arm(pool, 1);
     usher__pool_settle(pool);
     usher__watch_end(s.watch);
     return error;
