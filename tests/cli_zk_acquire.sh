@@ -165,6 +165,18 @@ reaches widowed 75
 go widowed
 ends "$pid" 0
 
+# The keeper has nothing open that is the shell's: no pipe, no lock, no directory, no terminal.
+script open sh "exec 8>$dir/lock; cd $dir; seat=\$(usher acquire $p 2>$dir/open.said); step got \$seat"
+reaches open 'got 0'
+kept=$(keeper "$pid")
+! find "/proc/$kept/fd" "/proc/$kept/cwd" -type l -printf '%l\n' | grep -F "$dir" || fail "that is the shell's"
+[ "$(ps -o tty= -p "$kept")" = '?' ] || fail "the keeper has a terminal"
+[ "$(readlink "/proc/$kept/fd/1" "/proc/$kept/fd/2" | sort -u)" = /dev/null ] || fail "it would print"
+passed
+go open
+ends "$pid" 0
+eventually is_free "$p"
+
 # acquire ends in line: nobody waits in its place.
 hold first "$p"
 is_in first

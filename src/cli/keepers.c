@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -98,7 +99,9 @@ static void become(const struct cli_options *options, pid_t holder, int fd, cons
     if (options->for_pid != 0) {
         (void)unsetenv("USHER_HELD"); /* that is about us, not about the one that was named */
     }
+    /* What else the shell has open, a lock or a pipe, it has not opened for us. */
     if (nowhere >= 0 && dup2(nowhere, STDIN_FILENO) >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
+        close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0 &&
         fcntl(fd, F_SETFD, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 &&
         getppid() == parent) {
         (void)sigprocmask(SIG_SETMASK, mask, NULL);
