@@ -172,8 +172,8 @@ static int release(int argc, char **argv)
 
 const struct cli_verb cli_acquire = {
     "acquire",
-    "acquire POOL [-k SEATS] [-n | -w TIME] [-E CODE] [--for PID] [--export]\n"
-    "           [--signal SIGNAL] [-v | -q]",
+    "acquire POOL [-k SEATS] [-n | -w TIME] [-E CODE] [--for PID]\n"
+    "           [--export] [--signal SIGNAL] [-v | -q]",
     "get a seat for the calling shell; print its number",
     "Waits in line like run, and prints the number of the seat. The seat is held by the\n"
     "calling shell until 'usher release', or until that shell ends, however it ends.\n\n"
