@@ -158,7 +158,7 @@ static void a_long_line_costs_less_requests(void)
     long long arrived = requests() - before - 1;
     (void)printf("  release %lld, arrive and give up %lld\n", released, arrived);
     EXPECT(released == 2 || released == 3); /* get, a transaction; the session is confirmed */
-    EXPECT(arrived == 5 || arrived == 6);   /* create, get; sync, get; delete */
+    EXPECT(arrived == 6 || arrived == 7);   /* create, get; get; sync, get; delete */
     zk_raw_close(crowd);
     usher_close(first);
     UNTIL(usher_remove(named("long")) == 0);

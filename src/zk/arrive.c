@@ -222,6 +222,21 @@ static bool is_free(const struct zk_view *view)
     return holders < view->state.seats && view->line.count - holders < view->state.seats - holders;
 }
 
+/* There is a crowd, and who is next in it is there: then it is for those in front to look for seats
+   whose holders are gone, and the line need not be listed. */
+static bool is_crowded(struct remote *remote, const struct zk_view *view)
+{
+    char path[ZK_PATH_ROOM];
+    if (view->line.tickets == NULL || view->line.whole || !zk_is_crowded(&view->state)) {
+        return false;
+    }
+    zk_ticket_path(remote, &view->state.next[0], path);
+    struct zk_request next = {.kind = ZK_GET, .path = path};
+    bool waits = zk_client_ask(remote->client, &next, 1) == 0 && next.node_version == 0;
+    zk_request_clear(&next, 1);
+    return waits;
+}
+
 static int arrive(struct remote *remote, struct zk_own *own, struct zk_view *view,
                   int64_t deadline_ns)
 {
@@ -231,8 +246,7 @@ static int arrive(struct remote *remote, struct zk_own *own, struct zk_view *vie
         error = zk_renew(remote, (uint32_t)(own->number >> 31));
         zk_view_clear(view);
     }
-    bool crowded = view->line.tickets != NULL && !view->line.whole && zk_is_crowded(&view->state);
-    if (error == 0 && !crowded) {
+    if (error == 0 && !is_crowded(remote, view)) {
         error = zk_advance(remote, view, ZK_NOBODY, own);
     }
     if (error < 0 || own->granted) {
