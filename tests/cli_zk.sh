@@ -75,6 +75,7 @@ grep -q "one: 2 seats, 2 free, 0 waiting;" "$dir/out" || fail "no counts"
 status 0 usher remove "$here/one"
 
 # A wrapper that is killed takes its command with it, and its seat is given on.
+sessions_are_short
 status 0 usher create "$here/single" -k 1
 hold killed "$here/single"
 killed=$pid

@@ -37,6 +37,7 @@ keeper() {
 }
 # With a session time of a minute what is given on in time was given on by somebody.
 long="env USHER_ZK_TIMEOUT=60s"
+short="env USHER_ZK_TIMEOUT=2s"
 
 for shell in dash bash; do
     command -v $shell >/dev/null || { echo "SKIPPED: there is no $shell here" && continue; }
@@ -156,10 +157,10 @@ go asked
 reaches asked 75
 go asked
 ends "$pid" 0
-script widowed sh "seat=\$(usher acquire $p); step got \$seat; usher release $p; step \$?"
+script widowed sh "seat=\$($short usher acquire $p); step got \$seat; usher release $p; step \$?"
 reaches widowed 'got 0'
 kill -KILL "$(keeper "$pid")"
-status 0 usher run "$p" true
+status 0 env USHER_ZK_TIMEOUT=2s usher run "$p" true
 go widowed
 reaches widowed 75
 go widowed
@@ -209,10 +210,10 @@ usher acquire "$p" >&- 2>"$dir/said.err" || got=$?
 now_is "$p" '.free == 1'
 
 # The seat is lost: the shell is told, and its release says so; if it wants a signal, in time.
-script lost sh "seat=\$(usher acquire $p); step got \$seat; usher release $p; step \$?"
+script lost sh "seat=\$($short usher acquire $p); step got \$seat; usher release $p; step \$?"
 lost=$pid
 reaches lost 'got 0'
-script told sh "trap 'told=yes' USR1; seat=\$(usher acquire $here/told --signal USR1)
+script told sh "trap 'told=yes' USR1; seat=\$($short usher acquire $here/told --signal USR1)
     echo in >$dir/in; until [ -n \"\${told-}\" ]; do sleep 0.05; done; usher release $here/told; step \$?"
 told=$pid
 eventually is_not_empty "$dir/in"

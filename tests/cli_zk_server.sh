@@ -17,5 +17,9 @@ if ! read -r port server <"$dir/server" || [ "$port" = SKIPPED: ]; then
     exit 77
 fi
 here=zk://127.0.0.1:$port/pools
-USHER_ZK_TIMEOUT=2s
+USHER_ZK_TIMEOUT=30s # on a busy machine nobody is heard from for seconds
 export USHER_ZK_TIMEOUT
+# From here on a session that is not heard from ends soon.
+sessions_are_short() {
+    USHER_ZK_TIMEOUT=2s
+}

@@ -25,7 +25,6 @@ bool bench_zk_start(struct bench_zk *server, const char **why)
     if (access(program, X_OK) != 0 || pipe(ends) != 0) {
         return false;
     }
-    *why = "no server here: install libzookeeper-java and default-jre-headless";
     (void)mkdir(server->directory, 0700);
     server->serving = bench_fork();
     if (server->serving == 0) {
@@ -42,6 +41,9 @@ bool bench_zk_start(struct bench_zk *server, const char **why)
         (void)fclose(from);
     }
     if (!ready) {
+        *why = strncmp(line, "SKIPPED", 7) == 0
+                   ? "no server here: install libzookeeper-java and default-jre-headless"
+                   : "the server did not start";
         bench_zk_stop(server);
     }
     return ready;
