@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { SERVERS = 3, LONG_MS = 20000, SHORT_MS = 10000, EVERYBODY = 255, FEW = 15, MANY = 240 };
+enum { SERVERS = 3, LONG_MS = 20000, SHORT_MS = 15000, EVERYBODY = 255, FEW = 15, MANY = 240 };
 
 static struct zk_server servers[SERVERS];
 static bool network;
@@ -203,6 +203,7 @@ int main(void)
     }
     scene_begin();
     EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
+    EXPECT_EQ(setenv("USHER_ZK_RENEW", "60", 1), 0); /* rolls of tickets, while all that happens */
     zk_workers_begin();
     zk_judge_begin();
     network = zk_net_begin(SERVERS + ZK_JUDGE_CLIENTS);

@@ -135,8 +135,8 @@ static void work(void *context)
         EXPECT(error == 0 || error == -EKEYEXPIRED || error == -ENOTCONN);
         if (!well) {
             if (!atomic_load(&zk_judge->clients[self.c].may_lose)) {
-                (void)fprintf(stderr, "client %d has lost %s without a reason\n", self.c,
-                              error == 0 ? "its seat" : "its place in line");
+                (void)fprintf(stderr, "client %d has lost %s without a reason (%d)\n", self.c,
+                              error == 0 ? "its seat" : "its place in line", error);
                 exit(1);
             }
             (void)atomic_fetch_add(&zk_judge->clients[self.c].lost, 1);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 6000, CROWD = 45000, FRONT = 100 };
+enum { SESSION_MS = 20000, CROWD = 45000, FRONT = 100 };
 
 static struct zk_server server;
 
@@ -144,7 +144,7 @@ static void a_line_of_tens_of_thousands_goes_on_like_a_short_one(void)
 static void who_was_next_and_is_gone_holds_up_nobody(void)
 {
     const char *name = named("gone");
-    zk_set_session(2000); /* who is far behind looks every four of these */
+    zk_set_session(5000); /* who is far behind looks every four of these */
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_seat seat = scene_acquire(pool);
     struct zk_raw *first = zk_raw_open(server.port, NULL);

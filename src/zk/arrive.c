@@ -159,19 +159,58 @@ static int give_up(struct remote *remote, struct zk_own *own, int why)
     return error == 0 || error == -ENOENT ? why : error;
 }
 
-/* When to look for seats whose holders are gone: those in front every third of the session time,
-   those behind less often, so that a long line asks little more than a short one. */
-static int64_t next_sweep(struct remote *remote, const struct zk_view *view, uint64_t number)
+/* How many wait before this one; about, and not less, if the line is not whole. */
+static int64_t place_of(const struct zk_view *view, uint64_t number)
 {
-    int64_t third = zk_client_timeout_ns(remote->client) / 3;
-    int64_t place = view->line.whole ? 0 : 12; /* which it is will be seen then */
-    const struct zk_ticket *tickets = view->line.whole ? view->line.tickets : NULL;
+    int64_t place = 0;
+    const struct zk_ticket *tickets = view->line.tickets;
     for (size_t t = 0; tickets != NULL && t < view->line.count; t++) {
         place += tickets[t].seat == ZK_NOBODY && tickets[t].number < number;
     }
+    bool beyond = tickets != NULL && !view->line.whole && (size_t)place == view->line.count;
+    return beyond ? (int64_t)(number - tickets[0].number) : place;
+}
+
+/* When to look for seats whose holders are gone: those in front every third of the session time,
+   those behind less often. */
+static int64_t next_sweep(struct remote *remote, const struct zk_view *view, uint64_t number)
+{
+    int64_t third = zk_client_timeout_ns(remote->client) / 3;
+    int64_t place = place_of(view, number);
     int64_t often = place / 4 < 1 ? 1 : place / 4 > 12 ? 12 : place / 4;
     unsigned jitter = (uint32_t)number * 2654435761U >> 16 & 1023;
     return monotonic_ns() + third * often / 4096 * (3584 + jitter); /* an eighth more or less */
+}
+
+/* There is a crowd, and who is next in it is there: then it is for those in front to look for seats
+   whose holders are gone, and the line need not be listed. */
+static bool is_crowded(struct remote *remote, const struct zk_view *view)
+{
+    char path[ZK_PATH_ROOM];
+    if (view->line.tickets == NULL || view->line.whole || !zk_is_crowded(&view->state)) {
+        return false;
+    }
+    zk_ticket_path(remote, &view->state.next[0], path);
+    struct zk_request next = {.kind = ZK_GET, .path = path};
+    bool waits = zk_client_ask(remote->client, &next, 1) == 0 && next.node_version == 0;
+    zk_request_clear(&next, 1);
+    return waits;
+}
+
+/* Look for seats whose holders are gone; or leave that to those in front. */
+static int sweep(struct remote *remote, struct zk_own *own, struct zk_view *view)
+{
+    enum { FRONT = 8 };
+    zk_view_clear(view);
+    int error = atomic_load(&remote->long_line) ? zk_glance(remote, view) : -EAGAIN;
+    if (error == 0 && place_of(view, own->number) >= FRONT && is_crowded(remote, view)) {
+        return 0;
+    }
+    if (error == 0 || error == -EAGAIN) {
+        zk_view_clear(view);
+        error = zk_advance(remote, view, ZK_NOBODY, own);
+    }
+    return error > 0 ? 0 : error;
 }
 
 /* Sleep until the bell is rung: 0; or -EAGAIN, until then; -EINTR after a signal. */
@@ -191,11 +230,11 @@ static int wait_in_line(struct remote *remote, struct zk_own *own, struct zk_vie
 {
     const struct usher_options *options = &remote->options;
     int64_t ms = options->waiting == NULL ? 0 : options->waiting_ms;
-    int64_t sweep = next_sweep(remote, view, own->number);
+    int64_t sweeps = next_sweep(remote, view, own->number);
     int error = read_ticket(remote, own, true);
     while (error == 0 && !own->granted) {
         int64_t now = monotonic_ns();
-        int64_t until = ms > 0 && now + ms * 1000000 < sweep ? now + ms * 1000000 : sweep;
+        int64_t until = ms > 0 && now + ms * 1000000 < sweeps ? now + ms * 1000000 : sweeps;
         int rung = doze(listener, until < deadline_ns ? until : deadline_ns);
         now = monotonic_ns();
         if (rung == 0) {
@@ -205,11 +244,9 @@ static int wait_in_line(struct remote *remote, struct zk_own *own, struct zk_vie
         } else if (options->waiting != NULL && (ms > 0 || rung == -EINTR) &&
                    options->waiting(remote->pool, options->context) != 0) {
             return give_up(remote, own, -ECANCELED);
-        } else if (now >= sweep) {
-            zk_view_clear(view);
-            error = zk_advance(remote, view, ZK_NOBODY, own);
-            error = error > 0 ? 0 : error;
-            sweep = next_sweep(remote, view, own->number);
+        } else if (now >= sweeps) {
+            error = sweep(remote, own, view);
+            sweeps = next_sweep(remote, view, own->number);
         }
     }
     return error;
@@ -220,21 +257,6 @@ static bool is_free(const struct zk_view *view)
 {
     uint32_t holders = zk_holders(&view->line);
     return holders < view->state.seats && view->line.count - holders < view->state.seats - holders;
-}
-
-/* There is a crowd, and who is next in it is there: then it is for those in front to look for seats
-   whose holders are gone, and the line need not be listed. */
-static bool is_crowded(struct remote *remote, const struct zk_view *view)
-{
-    char path[ZK_PATH_ROOM];
-    if (view->line.tickets == NULL || view->line.whole || !zk_is_crowded(&view->state)) {
-        return false;
-    }
-    zk_ticket_path(remote, &view->state.next[0], path);
-    struct zk_request next = {.kind = ZK_GET, .path = path};
-    bool waits = zk_client_ask(remote->client, &next, 1) == 0 && next.node_version == 0;
-    zk_request_clear(&next, 1);
-    return waits;
 }
 
 static int arrive(struct remote *remote, struct zk_own *own, struct zk_view *view,
