@@ -1,8 +1,8 @@
 /*
  * Pools on an ensemble of three ZooKeeper servers, while clients are killed, stopped and cut off:
- * the first in line, and one that holds a seat. Its seat is given on when its session has ended, and
- * not before it knows; what it writes to what the seat protects after that is refused. Each server
- * and each client is on a node of a network of our own; without one nobody is cut off.
+ * the first in line, and one that holds a seat. Its seat is given on when its session has ended,
+ * and not before it knows; what it writes to what the seat protects after that is refused. Each
+ * server and each client is on a node of a network of our own; without one nobody is cut off.
  */
 #include "scene.h"
 #include "zk_judge.h"

@@ -1,6 +1,6 @@
 /*
- * What pools on ZooKeeper cost: requests, as a real server counts them, and notifications. The table
- * of docs/distributed.md is of these.
+ * What pools on ZooKeeper cost: requests, as a real server counts them, and notifications. The
+ * table of docs/distributed.md is of these.
  */
 #include "scene.h"
 #include "zk_raw.h"
@@ -72,7 +72,6 @@ static void a_seat_that_is_free_costs_four_requests_and_three(void)
     long long acquire = 1000;
     long long release = 1000;
     long long in_vain = 1000;
-    int64_t began = scene_now_ns();
     for (int t = 0; t < TIMES; t++) {
         long long before = requests();
         seat = scene_acquire(pool);
@@ -89,7 +88,7 @@ static void a_seat_that_is_free_costs_four_requests_and_three(void)
     EXPECT_EQ(acquire, 4);
     EXPECT_EQ(in_vain, 2);
     EXPECT_EQ(release, 3);
-    began = scene_now_ns();
+    int64_t began = scene_now_ns();
     for (int t = 0; t < 100; t++) {
         seat = scene_acquire(pool);
         EXPECT_EQ(usher_release(pool, &seat), 0);

@@ -123,7 +123,6 @@ static void a_line_of_tens_of_thousands_goes_on_like_a_short_one(void)
     EXPECT_EQ(scene_info(pool).waiters, CROWD - 1); /* the first of the crowd has the seat now */
     EXPECT_EQ(scene_info(pool).gave_up, FRONT / 3);
     struct timespec soon = scene_in_ms(300);
-    began = scene_now_ns();
     long long before = zk_server_number(&server, "zk_packets_received");
     EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT); /* at its end */
     EXPECT(zk_server_number(&server, "zk_packets_received") - before < 16);

@@ -4,9 +4,9 @@
  *
  * A thread of the session's own does the talking; callers wait for it. It keeps all signals
  * blocked. While the session is in use (zk_client_hold) it has the leader confirm it every tenth of
- * the session time; while somebody waits (zk_client_listen) it asks its server something every sixth
- * of it. A server that leaves a question unanswered for a quarter of it is left for another one: the
- * client library by itself would wait for two thirds.
+ * the session time; while somebody waits (zk_client_listen) it asks its server something every
+ * sixth of it. A server that leaves a question unanswered for a quarter of it is left for another
+ * one: the client library by itself would wait for two thirds.
  */
 #ifndef USHER_ZK_CLIENT_H
 #define USHER_ZK_CLIENT_H

@@ -12,6 +12,11 @@ enum {
     AT_ONCE = 64
 };
 
+/* Somebody's place: holders by seat, then those who wait in order. */
+struct place {
+    const struct zk_ticket *ticket;
+};
+
 /* A time of the servers' clocks as one of ours, CLOCK_MONOTONIC. Theirs may be a little ahead. */
 static int64_t since(int64_t ms)
 {
@@ -41,8 +46,8 @@ static void tell_who(const struct remote *remote, char *text, struct usher_guest
 }
 
 /* Ask about some guests, of these tickets. */
-static int tell_some(struct remote *remote, const struct zk_ticket *const *tickets,
-                     struct usher_guest *guests, size_t count)
+static int tell_some(struct remote *remote, const struct place *places, struct usher_guest *guests,
+                     size_t count)
 {
     struct zk_request requests[2 * AT_ONCE] = {0};
     char(*paths)[ZK_PATH_ROOM] = calloc(2 * AT_ONCE, sizeof *paths);
@@ -51,8 +56,8 @@ static int tell_some(struct remote *remote, const struct zk_ticket *const *ticke
     }
     for (size_t g = 0; g < count; g++) {
         char name[ZK_NAME_ROOM];
-        zk_print_session(name, tickets[g]->session);
-        zk_ticket_path(remote, tickets[g], paths[2 * g]);
+        zk_print_session(name, places[g].ticket->session);
+        zk_ticket_path(remote, places[g].ticket, paths[2 * g]);
         (void)snprintf(paths[2 * g + 1], sizeof paths[0], "%s/w/%s", remote->path, name);
         requests[2 * g] = (struct zk_request){.kind = ZK_GET, .path = paths[2 * g]};
         requests[2 * g + 1] = (struct zk_request){.kind = ZK_GET, .path = paths[2 * g + 1]};
@@ -79,11 +84,10 @@ static int tell_some(struct remote *remote, const struct zk_ticket *const *ticke
     return error;
 }
 
-/* Those who hold by seat, then those who wait in order. */
 static int by_place(const void *a, const void *b)
 {
-    const struct zk_ticket *first = *(const struct zk_ticket *const *)a;
-    const struct zk_ticket *second = *(const struct zk_ticket *const *)b;
+    const struct zk_ticket *first = ((const struct place *)a)->ticket;
+    const struct zk_ticket *second = ((const struct place *)b)->ticket;
     return first->seat != second->seat
                ? (first->seat > second->seat) - (first->seat < second->seat)
                : (first->number > second->number) - (first->number < second->number);
@@ -92,26 +96,27 @@ static int by_place(const void *a, const void *b)
 static int tell(struct remote *remote, const struct zk_line *line, uint32_t holders,
                 struct usher_guest *guests, size_t capacity)
 {
-    const struct zk_ticket **tickets = calloc(line->count + 1, sizeof *tickets);
+    struct place *places = calloc(line->count + 1, sizeof *places);
     size_t count = capacity < line->count ? capacity : line->count;
     size_t told = count < MOST_TOLD ? count : MOST_TOLD;
-    int error = tickets == NULL ? -ENOMEM : 0;
-    for (size_t t = 0; t < line->count && error == 0; t++) {
-        tickets[t] = &line->tickets[t];
+    if (places == NULL) {
+        return -ENOMEM;
     }
-    if (error == 0) {
-        qsort(tickets, line->count, sizeof *tickets, by_place);
+    for (size_t t = 0; t < line->count; t++) {
+        places[t].ticket = &line->tickets[t];
     }
-    for (size_t g = 0; g < count && error == 0; g++) {
-        guests[g] = (struct usher_guest){.seat = tickets[g]->seat,
+    qsort(places, line->count, sizeof *places, by_place);
+    for (size_t g = 0; g < count; g++) {
+        guests[g] = (struct usher_guest){.seat = places[g].ticket->seat,
                                          .position = g < holders ? 0 : (uint32_t)(g - holders + 1),
                                          .alive = 1,
-                                         .ticket = tickets[g]->number};
+                                         .ticket = places[g].ticket->number};
     }
+    int error = 0;
     for (size_t g = 0; g < told && error == 0; g += AT_ONCE) {
-        error = tell_some(remote, &tickets[g], &guests[g], told - g < AT_ONCE ? told - g : AT_ONCE);
+        error = tell_some(remote, &places[g], &guests[g], told - g < AT_ONCE ? told - g : AT_ONCE);
     }
-    free(tickets);
+    free(places);
     return error;
 }
 

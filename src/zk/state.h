@@ -7,9 +7,9 @@
  *   P/tR/NAME      a ticket, from arrival to release; "" while it waits, "SEAT FENCE" once granted
  *   P/w/SESSION    who that session is: zk_print_who
  *
- * HOLDER s is the number of the ticket in seat s, or "-". A ticket's NAME is the session, the number
- * of the request in that session, and the sequence number that ZooKeeper has given it: 22 bytes or
- * a few more. Its number is 2^31 R + sequence number, so numbers are in order of creation.
+ * HOLDER s is the number of the ticket in seat s, or "-". A ticket's NAME is the session, the
+ * number of the request in that session, and the sequence number that ZooKeeper has given it: 22
+ * bytes or a few more. Its number is 2^31 R + sequence number, so numbers are in order of creation.
  *
  * NEXT, only if the line is long: the names, with their rolls, of the oldest who wait. It spares
  * listing the line.

@@ -1,4 +1,4 @@
-/* Taking text apart: each call moves *at behind what it has taken, and says whether it was there. */
+/* Taking text apart: each call moves *at behind what it takes, and says whether it was there. */
 #ifndef USHER_ZK_TEXT_H
 #define USHER_ZK_TEXT_H
 
