@@ -1,7 +1,8 @@
 /*
  * Pools on an ensemble of three ZooKeeper servers, while these are killed, stopped, restarted and
- * cut off: each on a node of a network of our own, with eight clients on eight more. zk_judge.h says
- * what must be so all the while. Without such a network it is the loopback, and nobody is cut off.
+ * cut off: each on a node of a network of our own, with eight clients on eight more. zk_judge.h
+ * says what must be so all the while. Without such a network it is the loopback, and nobody is cut
+ * off.
  */
 #include "scene.h"
 #include "zk_judge.h"
