@@ -107,6 +107,7 @@ struct cli_wait {
     struct cli_options *options;
     int64_t began_ns;
     bool shown;       /* a line is on the terminal */
+    int64_t shown_ns; /* since then */
     bool interrupted; /* Ctrl-C has ended the wait, or the command */
     bool had;         /* a seat was had: only then is 0 from cli_get_seat one, since -E may be 0 */
 };
@@ -127,6 +128,8 @@ int cli_keeper_start(const struct cli_options *options, pid_t holder);
 /* Have the keepers of that pool for that process give back what they hold. How many did, and of
    these how many had lost it; or -errno. */
 int cli_keepers_release(const char *pool, pid_t holder, int *lost);
+/* Does any keeper of ours hold a seat of that pool? */
+bool cli_is_kept(const char *pool);
 /* The process that a keeper holds its seat for; 0: it is not a keeper that holds one. */
 pid_t cli_kept_for(pid_t keeper);
 /* What keepers are named, as ps shows it: since they hold a seat, and since it is lost. */

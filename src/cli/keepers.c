@@ -235,13 +235,19 @@ pid_t cli_kept_for(pid_t keeper)
     return keeper > 0 && look_at(keeper, &kept) && !kept.lost ? kept.holder : 0;
 }
 
+static bool keeps(pid_t pid, const char *pool, pid_t holder, struct kept *kept)
+{
+    return look_at(pid, kept) && strcmp(kept->pool, pool) == 0 &&
+           (holder == 0 || kept->holder == holder);
+}
+
 /* Have a process end, if it is a keeper of that pool for that holder. 1, or 0: it is not. */
 static int release_one(pid_t pid, const char *pool, pid_t holder, int *lost)
 {
     static struct kept kept;
     int fd = pidfd_open(pid, 0); /* from here on it is that process, or it is gone */
     int released = 0;
-    if (fd >= 0 && look_at(pid, &kept) && kept.holder == holder && strcmp(kept.pool, pool) == 0 &&
+    if (fd >= 0 && keeps(pid, pool, holder, &kept) &&
         pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0) {
         struct pollfd ended = {fd, POLLIN, 0};
         while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
@@ -255,21 +261,44 @@ static int release_one(pid_t pid, const char *pool, pid_t holder, int *lost)
     return released;
 }
 
-int cli_keepers_release(const char *pool, pid_t holder, int *lost)
+/* The next process of our user; 0: there are no more. */
+static pid_t next_process(DIR *directory)
 {
-    DIR *directory = opendir("/proc");
     struct stat status;
-    int released = 0;
-    if (directory == NULL) {
-        return -errno;
-    }
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         if (isdigit((unsigned char)entry->d_name[0]) &&
             fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
             status.st_uid == geteuid()) {
-            released += release_one((pid_t)strtol(entry->d_name, NULL, 10), pool, holder, lost);
+            return (pid_t)strtol(entry->d_name, NULL, 10);
         }
+    }
+    return 0;
+}
+
+int cli_keepers_release(const char *pool, pid_t holder, int *lost)
+{
+    DIR *directory = opendir("/proc");
+    int released = 0;
+    if (directory == NULL) {
+        return -errno;
+    }
+    for (pid_t pid; (pid = next_process(directory)) != 0;) {
+        released += release_one(pid, pool, holder, lost);
     }
     (void)closedir(directory);
     return released;
+}
+
+bool cli_is_kept(const char *pool)
+{
+    static struct kept kept;
+    DIR *directory = opendir("/proc");
+    bool found = false;
+    for (pid_t pid; !found && directory != NULL && (pid = next_process(directory)) != 0;) {
+        found = keeps(pid, pool, 0, &kept);
+    }
+    if (directory != NULL) {
+        (void)closedir(directory);
+    }
+    return found;
 }

@@ -20,12 +20,24 @@ static char *held;
 /* Of the seat that was found above us, if it is of a pool on ZooKeeper. */
 static uint64_t fence_above;
 
+/* Who holds a seat; those who wait may be among them. How many; freed by the caller. */
+static int holders_of(struct usher_pool *pool, struct usher_guest **guests)
+{
+    struct usher_info info = {.holders = MOST_GUESTS};
+    if (cli_is_elsewhere(usher_path(pool))) { /* there each of them is asked for */
+        (void)usher_inspect(pool, &info, NULL, 0);
+    }
+    *guests = calloc(info.holders + 1, sizeof **guests);
+    int count = *guests == NULL ? 0 : cli_inspect(pool, NULL, *guests, info.holders);
+    return count < (int)info.holders ? count : (int)info.holders;
+}
+
 static bool still_held(struct usher_pool *pool, long pid, const struct usher_seat *seat)
 {
-    struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
+    struct usher_guest *guests;
     bool found = false;
-    int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, MOST_GUESTS);
-    for (int g = 0; g < count && g < MOST_GUESTS && guests[g].position == 0 && !found; g++) {
+    int count = holders_of(pool, &guests);
+    for (int g = 0; g < count && guests[g].position == 0 && !found; g++) {
         found = guests[g].pid == (pid_t)pid && ((guests[g].ticket ^ seat->ticket) & 0xfffff) == 0 &&
                 guests[g].seat == seat->number && guests[g].alive != 0;
         fence_above = guests[g].fence;
@@ -44,13 +56,16 @@ static void whole_path(struct usher_pool *pool, char *path)
 /* Does a process above us hold a seat, or this very one, from before it was exec'd? */
 static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
 {
-    struct usher_guest *guests = calloc(MOST_GUESTS, sizeof *guests);
-    int count = guests == NULL ? 0 : cli_inspect(pool, NULL, guests, MOST_GUESTS);
+    struct usher_guest *guests;
     bool found = false;
     struct cli_process process;
+    if (cli_is_elsewhere(usher_path(pool)) && !cli_is_kept(usher_path(pool))) {
+        return false; /* no shell holds one: the servers need not be asked */
+    }
+    int count = holders_of(pool, &guests);
     pid_t above = count > 0 ? getpid() : 0;
     for (unsigned steps = 0; above > 1 && steps < 100 && !found; steps++) {
-        for (int g = 0; g < count && g < MOST_GUESTS && !found; g++) {
+        for (int g = 0; g < count && !found; g++) {
             found = guests[g].position == 0 && guests[g].pid == above &&
                     guests[g].seat != UINT32_MAX && guests[g].alive == 1;
             if (found) {

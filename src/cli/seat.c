@@ -15,6 +15,8 @@
 
 enum { FIRST_LINE_MS = 500, MOST_GUESTS = 64 };
 
+#define AGAIN_NS 5000000000 /* so often the servers of a pool that is elsewhere are asked */
+
 #define MOST_USUAL_NS 10000000000000 /* a quarter of a year: times all who can wait it fits */
 
 static volatile sig_atomic_t caught, from_terminal;
@@ -169,6 +171,7 @@ static void show(struct cli_wait *wait)
     (void)fprintf(stderr, "\r\033[K%s", line);
     (void)fflush(stderr);
     wait->shown = true;
+    wait->shown_ns = cli_now_ns();
 }
 
 static int waiting(struct usher_pool *pool, void *context)
@@ -179,7 +182,9 @@ static int waiting(struct usher_pool *pool, void *context)
     }
     /* a job in the background does not write over the one in front */
     if (!wait->options->quiet && tcgetpgrp(STDERR_FILENO) == getpgrp() &&
-        cli_now_ns() - wait->began_ns >= (int64_t)FIRST_LINE_MS * 1000000) {
+        cli_now_ns() - wait->began_ns >= (int64_t)FIRST_LINE_MS * 1000000 &&
+        (!wait->shown || !cli_is_elsewhere(wait->pool_name) ||
+         cli_now_ns() - wait->shown_ns >= AGAIN_NS)) {
         wait->pool = pool;
         show(wait);
     }

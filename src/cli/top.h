@@ -30,6 +30,7 @@ struct top_pool {
     bool open;                 /* it can be looked at; if not, error says why */
     int error;
     int64_t seen_ns; /* when it was as it is shown */
+    int64_t due_ns;  /* when it is looked at again */
     dev_t device;    /* which file the handle is of: another may come under the name */
     ino_t inode;
     bool listed; /* found by the latest look at the directory */
@@ -81,10 +82,10 @@ void top_free(struct top *top);
 struct top_watch;
 /* Begin; it waits a moment for the first look. NULL: no memory. */
 struct top_watch *top_watch_start(const char *name);
-/* What was seen last, and when: how many guests, of whom at most `room` are filled in; or -errno.
- */
+/* What was seen last, when, and when the next look is due: how many guests, of whom at most `room`
+   are filled in; or -errno. */
 int top_watch_read(struct top_watch *watch, struct usher_info *info, struct usher_guest *guests,
-                   size_t room, int64_t *seen_ns);
+                   size_t room, int64_t *seen_ns, int64_t *due_ns);
 void top_watch_stop(struct top_watch *watch);
 
 /* top_draw.c: all of the screen, as large as it is. */

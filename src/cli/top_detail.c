@@ -12,7 +12,7 @@ enum {
     ROOM_FOR_LABELS = 60
 };
 
-#define SILENT_NS 2000000000 /* it is looked at twice a second */
+#define SILENT_NS 1500000000 /* so much later than it should have been looked at */
 
 /* Where the columns begin. The label's is there if any seat has one, and there is room. */
 static struct columns {
@@ -134,10 +134,9 @@ static int put_summary(const struct top *top, int y, int bottom)
     char first[32];
     char second[32];
     char going[96] = "";
-    int64_t silent_ns = cli_now_ns() - pool->seen_ns;
-    if (silent_ns > SILENT_NS) {
+    if (cli_now_ns() - pool->due_ns > SILENT_NS) {
         (void)snprintf(going, sizeof going, "; its servers have not answered for %s",
-                       cli_duration(silent_ns, first, sizeof first));
+                       cli_duration(cli_now_ns() - pool->seen_ns, first, sizeof first));
     } else if (info->owed > 0) {
         (void)snprintf(going, sizeof going, "; %u more go when their holders leave", info->owed);
     } else if (info->seats == 0) {

@@ -116,10 +116,11 @@ static void sum_up(struct top_pool *pool)
 static int inspect(struct top_pool *pool, struct usher_guest *guests, size_t room)
 {
     if (pool->watch == NULL) {
-        pool->seen_ns = cli_now_ns();
+        pool->seen_ns = pool->due_ns = cli_now_ns();
         return usher_inspect(pool->handle, &pool->info, guests, room);
     }
-    int found = top_watch_read(pool->watch, &pool->info, guests, room, &pool->seen_ns);
+    int found =
+        top_watch_read(pool->watch, &pool->info, guests, room, &pool->seen_ns, &pool->due_ns);
     if (found > 0 && guests != NULL) {
         cli_name_shells(guests, (size_t)found < room ? (size_t)found : room);
     }

@@ -1,7 +1,8 @@
 /*
  * A pool that is elsewhere, as usher top watches it. To look at it is to ask its servers, which may
- * take as long as a session lasts if they are silent. So a thread asks, twice a second, and the
- * screen shows what it has seen last, and says if that is long ago.
+ * take as long as a session lasts if they are silent, and is work for them, a request or two for
+ * each guest. So a thread asks, once a second and less often if that takes long, and the screen
+ * shows what it has seen last, and says if the next look is overdue.
  */
 #include "cli/top.h"
 
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVERY_MS = 500, FIRST_LOOK_MS = 1000, GOODBYE_MS = 300 };
+enum { EVERY_MS = 1000, FIRST_LOOK_MS = 1000, GOODBYE_MS = 300 };
+enum { REST = 10 }; /* so many times as long as it takes nobody is asked */
 
 struct top_watch {
     char *name;
@@ -27,6 +29,7 @@ struct top_watch {
     struct usher_guest *seen;
     size_t seen_room;
     int64_t seen_ns; /* 0: there was no look yet */
+    int64_t due_ns;  /* of the next one */
 };
 
 static struct timespec in_ms(int ms)
@@ -64,7 +67,7 @@ static int look(struct top_watch *watch, struct usher_info *info)
     return found;
 }
 
-static void publish(struct top_watch *watch, int found, const struct usher_info *info)
+static void publish(struct top_watch *watch, int found, const struct usher_info *info, int rest_ms)
 {
     struct usher_guest *guests = watch->seen;
     size_t room = watch->seen_room;
@@ -73,6 +76,7 @@ static void publish(struct top_watch *watch, int found, const struct usher_info 
     watch->seen = watch->guests;
     watch->seen_room = watch->room;
     watch->seen_ns = cli_now_ns();
+    watch->due_ns = watch->seen_ns + rest_ms * INT64_C(1000000);
     watch->guests = guests;
     watch->room = room;
     (void)pthread_cond_broadcast(&watch->changed);
@@ -85,10 +89,13 @@ static void *keep_looking(void *context)
     while (!watch->stop) {
         struct usher_info info = {0};
         (void)pthread_mutex_unlock(&watch->mutex);
+        int64_t began = cli_now_ns();
         int found = look(watch, &info);
+        int64_t rest = REST * (cli_now_ns() - began) / 1000000;
+        int rest_ms = found < 0 || rest < EVERY_MS ? EVERY_MS : (int)rest;
         (void)pthread_mutex_lock(&watch->mutex);
-        publish(watch, found, &info);
-        struct timespec next = in_ms(EVERY_MS);
+        publish(watch, found, &info, rest_ms);
+        struct timespec next = in_ms(rest_ms);
         while (!watch->stop &&
                pthread_cond_timedwait(&watch->changed, &watch->mutex, &next) != ETIMEDOUT) {
         }
@@ -132,12 +139,13 @@ struct top_watch *top_watch_start(const char *name)
 }
 
 int top_watch_read(struct top_watch *watch, struct usher_info *info, struct usher_guest *guests,
-                   size_t room, int64_t *seen_ns)
+                   size_t room, int64_t *seen_ns, int64_t *due_ns)
 {
     (void)pthread_mutex_lock(&watch->mutex);
     int found = watch->found;
     *info = watch->info;
     *seen_ns = watch->seen_ns;
+    *due_ns = watch->due_ns;
     for (int g = 0; guests != NULL && g < found && (size_t)g < room; g++) {
         guests[g] = watch->seen[g];
     }
