@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
+#include <zookeeper/zookeeper.h>
 
 enum { SESSION_MS = 20000, CROWD = 45000, FRONT = 100 };
 
@@ -191,6 +192,23 @@ static void after_a_crowd_has_gone_a_seat_is_free(void)
     }
 }
 
+static void a_crowd_is_removed_by_force(void)
+{
+    const char *name = named("forced");
+    char text[64];
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct zk_raw *crowd = zk_raw_open(server.port, NULL);
+    EXPECT_EQ(zk_raw_tickets(crowd, "/forced/t0/000000000010", 3000), 0);
+    EXPECT_EQ(usher_remove(name), -EBUSY);
+    EXPECT_EQ(usher_discard(name), 0);
+    EXPECT_EQ(zk_raw_get(crowd, "/forced", text, sizeof text), ZNONODE);
+    zk_raw_close(crowd);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(usher_acquire(pool, &seat), -EIDRM);
+    usher_close(pool);
+}
+
 static void tickets_come_from_roll_after_roll(void)
 {
     const char *name = named("rolls");
@@ -292,6 +310,7 @@ int main(void)
     RUN(a_roll_is_renewed_before_its_numbers_come_to_their_end);
     RUN(who_was_next_and_is_gone_holds_up_nobody);
     RUN(after_a_crowd_has_gone_a_seat_is_free);
+    RUN(a_crowd_is_removed_by_force);
     RUN(a_line_of_tens_of_thousands_goes_on_like_a_short_one);
     zk_server_kill(&server);
     return 0;

@@ -140,6 +140,14 @@ int zk_raw_delete(struct zk_raw *raw, const char *path)
     return finish(raw, zoo_adelete(raw->zh, path, -1, on_done, raw));
 }
 
+int zk_raw_restrict(struct zk_raw *raw, const char *path)
+{
+    struct ACL ours = ZOO_CREATOR_ALL_ACL.data[0];
+    ours.perms = ZOO_PERM_ALL & ~ZOO_PERM_ADMIN;
+    struct ACL_vector acl = {1, &ours};
+    return finish(raw, zoo_aset_acl(raw->zh, path, -1, &acl, on_done, raw));
+}
+
 int zk_raw_list(struct zk_raw *raw, const char *path, size_t *length)
 {
     raw->length = 0;

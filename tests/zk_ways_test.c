@@ -163,6 +163,17 @@ static void a_pool_made_with_a_password_is_for_those_who_have_it(void)
     set("USHER_ZK_AUTH", NULL);
 }
 
+/* What is made in it could not have its permissions: then others could not grant it its seat. */
+static void a_pool_whose_permissions_are_hidden_is_refused(void)
+{
+    set("USHER_ZK_AUTH", "team:secret");
+    usher_close(scene_open(named("hidden"), 1));
+    struct zk_raw *raw = zk_raw_open(server.port, "team:secret");
+    EXPECT_EQ(zk_raw_restrict(raw, "/hidden"), 0);
+    EXPECT_EQ(opened("USHER_ZK_AUTH", "team:secret", "hidden"), -EACCES);
+    zk_raw_close(raw);
+}
+
 /* A guest that says what it is; it stays until it is told to leave. */
 static void introduce_oneself(void *name)
 {
@@ -233,6 +244,7 @@ int main(void)
     RUN(without_tls_in_the_client_library_that_is_said);
     RUN(who_has_a_password_can_use_a_pool_that_is_for_everybody);
     RUN(a_pool_made_with_a_password_is_for_those_who_have_it);
+    RUN(a_pool_whose_permissions_are_hidden_is_refused);
     RUN(it_is_told_who_they_are_and_since_when);
     zk_server_kill(&server);
     return 0;

@@ -115,6 +115,13 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat, const void
 {
     struct zk_request *request = (struct zk_request *)(uintptr_t)context;
     (void)stat;
+    for (int32_t a = 0; rc == ZOK && a < acl->count; a++) {
+        const char *hash = strrchr(acl->data[a].id.id, ':'); /* x: we may not know it */
+        if (strcmp(acl->data[a].id.scheme, "digest") == 0 && hash != NULL &&
+            strcmp(hash, ":x") == 0) {
+            rc = ZNOAUTH;
+        }
+    }
     if (rc == ZOK && !zk__adopt(request->exchange->client, acl)) {
         rc = ZSYSTEMERROR;
     }

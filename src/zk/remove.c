@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { AT_ONCE = 100, MOST_TRIES = 1000, MOST_CHANGES = AT_ONCE + ZK_MOST_ROLLS + 2 };
+enum { AT_ONCE = 500, MOST_TRIES = 1000, MOST_CHANGES = AT_ONCE + ZK_MOST_ROLLS + 2 };
 
 /* What is to be deleted in one transaction. */
 struct removal {
