@@ -7,7 +7,7 @@
  * LOOK_SECOND_NS the second: the first behind it of another process, for threads die together. The
  * others sleep long, the longer the more they are, so that all of them together hardly wake, about
  * once in LOOK_EACH_NS: should those two be killed at once, one of the others finds out. Whoever
- * leaves the front of the line sees that the next one looks. In a line that moves so fast that
+ * leaves the line sees that somebody near its front looks soon. In a line that moves so fast that
  * nobody waits for LOOK_LATER_NS nobody looks at all, nor has to be told to.
  *
  * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
@@ -26,10 +26,12 @@ enum {
     LOOK_SECOND_NS = 300 * 1000 * 1000,
     LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
     NEAR = 64,                         /* so far we look for one of another process */
-    SAMPLE = 128,                      /* places, to find out how many wait */
-    SPIN_LOOKS = 1000,                 /* about as long as it takes to be woken */
-    SPIN_VAIN = 4,                     /* so often more in vain than not, and it is tried ... */
-    SPIN_SELDOM = 64                   /* ... once in so many times */
+    SCOUT = 12,                        /* so far for one who looks soon */
+    SCOUT_NS = 10 * 1000 * 1000,
+    SAMPLE = 128,      /* places, to find out how many wait */
+    SPIN_LOOKS = 1000, /* about as long as it takes to be woken */
+    SPIN_VAIN = 4,     /* so often more in vain than not, and it is tried ... */
+    SPIN_SELDOM = 64   /* ... once in so many times */
 };
 
 /* A waiter, while it waits. */
@@ -41,8 +43,9 @@ struct sleeper {
     int64_t look; /* when to look next; 0: not known yet */
     int64_t tell; /* when to call pool->waiting next */
     struct watch *watch;
-    unsigned place; /* as of the last look: position() */
-    bool interrupted;
+    unsigned place;           /* as of the last look: position() */
+    bool scout;               /* it has been told to look soon, wherever it stands */
+    bool interrupted, called; /* what ended its sleep: a signal, or somebody who woke it */
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -93,6 +96,31 @@ void usher__wait_arm(struct usher_pool *pool, unsigned count)
         if (looks != FORMAT_LOOKS && (w == 0 || looks == 0)) {
             (void)os_wake(&pool->rows[who[w]].word, pool->shared);
         }
+    }
+}
+
+/*
+ * Whoever leaves the line sees that somebody near its front looks soon, and tells one to if nobody
+ * does; that one then tells the first two, if they still stand there. So where the line moves fast
+ * one in SCOUT has to be told, and not everybody.
+ */
+static void see_that_one_looks(struct usher_pool *pool)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    uint32_t last = CORE_NOBODY;
+    usher__line_begin(pool, &walk);
+    for (unsigned n = 0; n < SCOUT && usher__line_next(pool, &walk, &row, &word, &ticket); n++) {
+        uint32_t watch = atomic_load(&pool->rows[row].watch);
+        if ((watch & (FORMAT_LOOKS | FORMAT_SELDOM)) == FORMAT_LOOKS) {
+            return;
+        }
+        last = watch & FORMAT_WAITS ? row : last; /* one that does not is about to, or it is dead */
+    }
+    if (last != CORE_NOBODY && os_wake(&pool->rows[last].word, pool->shared) == 0) {
+        usher__wait_arm(pool, 1); /* it is awake, or dead */
     }
 }
 
@@ -261,13 +289,15 @@ static void look_if_due(struct sleeper *s, int64_t now)
     bool was_first = s->place == 1;
     s->place = position(pool, s->guest->row);
     int64_t next = until(pool, s->place, s->guest->row, now);
-    if (s->place == 1 && !was_first) { /* who was before it is in, and may be out in no time */
+    if (s->place == 1 && !was_first) {
         next = now + LOOK_SOON_NS;
-        spin(pool, s->guest);
+    } else if (s->place == 3 && s->scout) {
+        next = now + SCOUT_NS;
     }
     if (s->look <= now || usher__watch_called(s->watch)) {
         int64_t first = usher__watch_look(pool, &s->watch, s->guest->row, s->place == 1, now);
-        next = s->place == 1 ? now + first : next;
+        s->scout = false; /* now the first two look */
+        next = s->place == 1 ? now + first : until(pool, s->place, s->guest->row, now);
         s->look = next;
     }
     s->look = s->look > next ? next : s->look;
@@ -280,13 +310,15 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     static const uint32_t marks[] = {0, FORMAT_LOOKS, FORMAT_LOOKS | FORMAT_SELDOM, 0};
     struct format_row *row = s->row;
     uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
-    atomic_store(&row->watch, reaped | FORMAT_WAITS | marks[s->place]);
+    s->interrupted = s->called = false;
+    atomic_store(&row->watch, reaped | FORMAT_WAITS | (s->scout ? FORMAT_LOOKS : marks[s->place]));
     /* who left the front just now may not have seen that we need be told */
     bool woken = s->place == 3 && position(s->pool, s->guest->row) != 3;
     if (!woken && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
         int64_t wake = s->look < s->deadline_ns ? s->look : s->deadline_ns;
-        s->interrupted =
-            os_sleep(&row->word, word, wake < s->tell ? wake : s->tell, s->pool->shared) == -EINTR;
+        int slept = os_sleep(&row->word, word, wake < s->tell ? wake : s->tell, s->pool->shared);
+        s->interrupted = slept == -EINTR;
+        s->called = slept == 0;
     }
     /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. */
     atomic_store_explicit(&row->watch, atomic_load(&row->watch) & FORMAT_REAPED,
@@ -316,6 +348,7 @@ static int wait_in_line(struct sleeper *s)
         }
         look_if_due(s, now);
         sleep_once(s, word);
+        s->scout = s->scout || (s->called && s->place == 3);
     }
 }
 
@@ -340,7 +373,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     /* Those behind have waited for a shorter time still: they have yet to look for the first time,
        and will soon. */
     if (ended - s.began >= LOOK_SOON_NS) {
-        usher__wait_arm(pool, 1);
+        see_that_one_looks(pool);
     }
     usher__pool_settle(pool);
     usher__watch_end(s.watch);
