@@ -5,6 +5,13 @@
  * What a death costs: with a ticket in hand, waiting or inside, its seat. One who dies after it
  * has validated the next ticket and before it has woken who waits for it costs nothing but time:
  * whoever sleeps looks again by itself now and then.
+ *
+ * A wake is for one, the one that has slept longest of those on its bit, and that is nearly always
+ * the one whose ticket is valid now. If it is not, it wakes all on that bit before it sleeps again;
+ * but once only for each VALID that it sees, for all who slept then, and were called by then, are
+ * up. So no wake is lost: follow a wake that another took. That one's ticket is valid, too, and its
+ * own wake went to somebody else on the bit, and so on; each wake to another, until one is found
+ * that took a wake before its turn, and it wakes all.
  */
 #include "usher.h"
 
@@ -47,9 +54,16 @@ static uint32_t *half(struct usher_gate *gate)
     return (uint32_t *)(void *)&gate->word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
+static void wake(struct usher_gate *gate, uint32_t bits, int most)
+{
+    (void)syscall(SYS_futex, half(gate), FUTEX_WAKE_BITSET, most, NULL, NULL, bits);
+}
+
 /* Sleep until somebody wakes this ticket's bit, unless VALID has moved since `word`. The further
-   back in the line, the longer until it looks by itself: all together that is little. */
-static void sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket)
+   back in the line, the longer until it looks by itself: all together that is little. Whether it
+   was a wake that ended it; whatever did (the time, a signal, a word that has moved), the caller
+   looks. */
+static bool sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket)
 {
     struct timespec until;
     int64_t ns = (int64_t)gate_places(word, ticket) * GATE_LOOK_AGAIN_MS * 1000000;
@@ -57,9 +71,8 @@ static void sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket)
     ns += until.tv_nsec;
     until.tv_sec += (time_t)(ns / 1000000000);
     until.tv_nsec = (long)(ns % 1000000000);
-    /* Whatever ends it (a wake, the time, a signal, a word that has moved), the caller looks. */
-    (void)syscall(SYS_futex, half(gate), FUTEX_WAIT_BITSET, (uint32_t)word, &until, NULL,
-                  gate_bit(ticket));
+    return syscall(SYS_futex, half(gate), FUTEX_WAIT_BITSET, (uint32_t)word, &until, NULL,
+                   gate_bit(ticket)) == 0;
 }
 
 /* Only whoever is next looks for a while before it sleeps. Where two hand over to each other that
@@ -67,14 +80,23 @@ static void sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket)
    it. */
 static int wait_for(struct usher_gate *gate, uint32_t ticket)
 {
+    bool woken = false;
+    bool told = false;
+    uint32_t told_at = 0; /* VALID, and QUANT, when all on our bit were woken */
     for (unsigned looks = 0;;) {
         uint64_t word = __atomic_load_n(&gate->word, __ATOMIC_SEQ_CST);
         int valid = gate_is_valid(word, ticket);
         if (valid != 0) {
             return valid < 0 ? valid : 0;
         }
+        if (woken && (!told || told_at != (uint32_t)word)) {
+            told = true;
+            told_at = (uint32_t)word;
+            wake(gate, gate_bit(ticket), INT_MAX);
+        }
+        woken = false;
         if (gate_places(word, ticket) > 1 || ++looks > LOOKS) {
-            sleep_on(gate, word, ticket);
+            woken = sleep_on(gate, word, ticket);
         }
     }
 }
@@ -139,8 +161,8 @@ static __attribute__((noinline)) int leave(struct usher_gate *gate, struct usher
         }
     } while (!swap(gate, &word, step.word));
     pass->ticket = 0;
-    if (step.wakes != 0) { /* all on this bit: who is first among them the kernel cannot know */
-        (void)syscall(SYS_futex, half(gate), FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, step.wakes);
+    if (step.wakes != 0) {
+        wake(gate, step.wakes, 1);
     }
     return 0;
 }
