@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { ROUND_FEW = 8, ROUND_PROCESSES = 1024, ROUND_PROBES = 8, ROUND_LOCKS = 64 };
+enum { ROUND_FEW = 8, ROUND_PROCESSES = 1024, ROUND_PROBES = 8, ROUND_ALL = 64 };
 
 /* What has been found out in a round. */
 struct alive_round {
@@ -28,7 +28,7 @@ struct alive_round {
     } processes[]; /* by their pids, or some places further */
 };
 
-struct alive_round *usher__alive_round(struct usher_pool *pool)
+struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks)
 {
     uint32_t rows = usher__rows_used(pool);
     uint32_t room = rows < ROUND_FEW ? 0 : ROUND_PROCESSES;
@@ -36,7 +36,7 @@ struct alive_round *usher__alive_round(struct usher_pool *pool)
         pool->shared ? calloc(1, sizeof *round + room * sizeof round->processes[0]) : NULL;
     if (round != NULL) {
         round->room = room;
-        round->every = 1 + rows / ROUND_LOCKS;
+        round->every = rows <= ROUND_ALL ? 1 : 1 + rows / locks;
         round->first = (uint32_t)(os_now_ns() / 1000) % round->every;
     }
     return round;

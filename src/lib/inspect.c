@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SNAPSHOT_LOCKS = 8 };
+
 struct found {
     struct usher_guest *guests;
     size_t capacity, count;
@@ -120,7 +122,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     if (error != 0) {
         return error;
     }
-    found.round = guests != NULL ? usher__alive_round(pool) : NULL;
+    found.round = guests != NULL ? usher__alive_round(pool, SNAPSHOT_LOCKS) : NULL;
     add_holders(pool, &found);
     add_standing(pool, &found);
     size_t holders = found.count;

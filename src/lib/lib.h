@@ -183,9 +183,9 @@ void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity,
                        uint32_t pid);
 
 /* alive.c */
-/* For looking at many rows, one after the other: each process is asked once. To be freed; NULL:
-   each row is asked by itself. */
-struct alive_round *usher__alive_round(struct usher_pool *pool);
+/* For looking at many rows, one after the other: each process is asked once, and, where there are
+   many rows, about so many locks. To be freed; NULL: each row is asked by itself. */
+struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks);
 /* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
 int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row);
 /* Reap a row if its owner is certainly dead. Whether it was. */

@@ -25,8 +25,9 @@ enum {
     LOOK_FIRST_NS = 85 * 1000 * 1000,
     LOOK_SECOND_NS = 300 * 1000 * 1000,
     LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
-    NEAR = 64,                         /* so far we look for one of another process */
-    SCOUT = 12,                        /* so far for one who looks soon */
+    LOOK_LOCKS = 64,
+    NEAR = 64,  /* so far we look for one of another process */
+    SCOUT = 12, /* so far for one who looks soon */
     SCOUT_NS = 10 * 1000 * 1000,
     SAMPLE = 128,      /* places, to find out how many wait */
     SPIN_LOOKS = 1000, /* about as long as it takes to be woken */
@@ -150,7 +151,7 @@ static void reap_front(struct usher_pool *pool, struct alive_round *round)
 void usher__wait_look(struct usher_pool *pool)
 {
     struct core_help help = {0};
-    struct alive_round *round = usher__alive_round(pool);
+    struct alive_round *round = usher__alive_round(pool, LOOK_LOCKS);
     (void)core_help(&pool->core, &help);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         enum core_state state = core_row_state(usher__row_word(pool, row));
