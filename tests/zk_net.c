@@ -72,6 +72,7 @@ static bool make_node(int node)
 bool zk_net_begin(int nodes)
 {
     EXPECT(nodes <= ZK_NET_MOST);
+    int outside = open_space(getpid());
     if (unshare(CLONE_NEWNET) != 0) {
         (void)printf("no network of our own here (%s): nobody is cut off\n", strerror(errno));
         return false;
@@ -89,7 +90,11 @@ bool zk_net_begin(int nodes)
     }
     if (!made) {
         (void)printf("ip(8) cannot make a network here: nobody is cut off\n");
+        (void)close(here);
+        here = -1;
+        EXPECT_EQ(setns(outside, CLONE_NEWNET), 0);
     }
+    (void)close(outside);
     count = nodes;
     return made;
 }
