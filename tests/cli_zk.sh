@@ -74,6 +74,24 @@ status 0 usher status "$here/one"
 grep -q "one: 2 seats, 2 free, 0 waiting;" "$dir/out" || fail "no counts"
 status 0 usher remove "$here/one"
 
+# Labels and commands, as every machine sees them; another machine is another name of it.
+status 0 usher run "$here/cards" --labels left,right --env CARD -- sh -c 'echo $USHER_LABEL $CARD'
+prints "left left"
+hold labelled "$here/cards" --labels left,right
+is_in labelled
+now_is "$here/cards" '.holders[0] | .label == "left" and (.command | startswith("sh -c echo")) and .seconds > 0'
+now_is "$here/cards" ".holders[0] | .pid == $pid and .where == \"$pid@$(uname -n)\" and .fence > 0"
+if unshare --uts true 2>/dev/null; then
+    unshare --uts sh -c "hostname elsewhere; exec usher status $here/cards --json" >"$dir/out"
+    jq -e ".holders[0] | .pid == 0 and .where == \"$pid@$(uname -n)\" and .label == \"left\"" "$dir/out" >/dev/null ||
+        fail "another machine sees something else"
+    unshare --uts sh -c "hostname elsewhere; exec usher status $here/cards" >"$dir/out"
+    grep -q "^  0  *left  *$pid@$(uname -n) .* sh -c echo" "$dir/out" || fail "the table has no machine"
+    passed
+fi
+let_go labelled
+status 78 usher run "$here/cards" --labels one,two,three -- true
+
 # A wrapper that is killed takes its command with it, and its seat is given on.
 sessions_are_short
 status 0 usher create "$here/single" -k 1

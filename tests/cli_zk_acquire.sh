@@ -35,6 +35,9 @@ is_free() {
 keeper() {
     ps -eo pid=,comm=,args= | awk -v shell="$1" '$2 ~ /^usher-(keep|lost)$/ && $(NF-1) == shell {print $1}'
 }
+has_no_keeper() {
+    [ -z "$(keeper "$1")" ]
+}
 # With a session time of a minute what is given on in time was given on by somebody.
 long="env USHER_ZK_TIMEOUT=60s"
 short="env USHER_ZK_TIMEOUT=2s"
@@ -198,6 +201,34 @@ status 64 usher acquire "$p" --mode 660
 let_go first
 eventually is_free "$p"
 
+# Killed while it waits: acquire says so. At any other moment: nothing is held for nobody.
+hold first "$p"
+is_in first
+begin waiting env USHER_ZK_TIMEOUT=2s usher acquire "$p" --for $$
+eventually line_has "$p" 1
+kill -KILL "$(pgrep -f "^usher keep .*$p $$ ")"
+ends "$pid" 137
+grep -q "has been killed" "$dir/waiting.err" || fail "nothing was said"
+let_go first
+eventually is_free "$p"
+for moment in 1 3 5 7 9 11 13 15 17; do
+    sleep 1000 &
+    other=$!
+    begin hunted env USHER_ZK_TIMEOUT=2s usher acquire "$p" --for $other
+    sleep "0.0$(printf %02d $moment)" # no moment in particular
+    case $((moment % 3)) in
+    0) victim=$pid ;;
+    1) victim=$other ;;
+    2) victim=$(pgrep -f "^usher keep .*$p $other " || :) ;;
+    esac
+    kill -KILL ${victim:+"$victim"} 2>/dev/null || :
+    wait "$pid" 2>/dev/null || :
+    usher release "$p" --for $other 2>/dev/null || :
+    kill -KILL $other 2>/dev/null || :
+    eventually is_free "$p"
+    eventually has_no_keeper $other
+done
+
 # A seat whose number cannot be told is not taken.
 got=0
 usher acquire "$p" >/dev/full 2>"$dir/said.err" || got=$?
@@ -220,7 +251,7 @@ eventually is_not_empty "$dir/in"
 kill -STOP "$server"
 eventually grep -q "will be lost.*(USR1) to $told" "$dir/told.err"
 eventually grep -q "seat 0 is lost" "$dir/lost.err"
-eventually test "$(ps -o comm= -p "$(keeper "$lost")")" = usher-lost
+[ "$(ps -o comm= -p "$(keeper "$lost")")" = usher-lost ] || fail "ps does not show that it is lost"
 kill -CONT "$server"
 go lost
 reaches lost 74
@@ -235,5 +266,6 @@ eventually is_free "$p"
 status 64 usher keep "$p" 1 0 nonsense
 status 64 usher acquire "$p" --signal NONSENSE
 says "--signal"
-[ -z "$(keeper "$lost")$(keeper "$told")" ] || fail "keepers are left over"
+eventually has_no_keeper "$lost"
+eventually has_no_keeper "$told"
 echo "$checks checks passed"

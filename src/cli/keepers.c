@@ -126,6 +126,9 @@ static int end_like(pid_t keeper)
         (void)raise(SIGINT);
         (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
     }
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+        (void)cli_fail(CLI_OS, "the keeper, which waited for a seat, has been killed");
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
