@@ -1,6 +1,6 @@
 /*
- * Pools on ZooKeeper: on a real server on loopback, beside kazoo's Semaphore on the same server, and
- * beside the engine itself. Cycles a second; round trips, on a link with a known delay;
+ * Pools on ZooKeeper: on a real server on loopback, beside kazoo's Semaphore on the same server,
+ * and beside the engine itself. Cycles a second; round trips, on a link with a known delay;
  * notifications of a release, with a long line; and what the others wait when a client is killed,
  * or when the first in line is stopped.
  */

@@ -1,6 +1,7 @@
 /*
  * usher top inside. cmd_top.c has the terminal and the keys, top_pools.c what is known of the
- * pools, top_watch.c of one that is elsewhere, top_draw.c the screen, top_detail.c its part about one pool, top_text.c text that fits.
+ * pools, top_watch.c of one that is elsewhere, top_draw.c the screen, top_detail.c its part about
+ * one pool, top_text.c text that fits.
  */
 #ifndef USHER_CLI_TOP_H
 #define USHER_CLI_TOP_H
@@ -78,7 +79,7 @@ bool top_look(struct top *top);
 void top_pick(struct top *top, long by);
 void top_free(struct top *top);
 
-/* top_watch.c: a pool that is elsewhere, watched by a thread: its servers may be silent for long. */
+/* top_watch.c: a pool that is elsewhere, watched by a thread: its servers may be silent long. */
 struct top_watch;
 /* Begin; it waits a moment for the first look. NULL: no memory. */
 struct top_watch *top_watch_start(const char *name);
