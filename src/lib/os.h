@@ -19,7 +19,8 @@ int os_wake(const _Atomic uint64_t *word, bool shared);
 
 int64_t os_now_ns(void);
 
-/* How many processors this thread may use, as of the first time that this process asks. */
+/* How many processors there are, as of the first time that this process asks: whoever stays on one
+   may well wait for somebody on another. */
 unsigned os_processors(void);
 /* Between two looks at a word that another processor will change. */
 static inline void os_relax(void)

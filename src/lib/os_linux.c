@@ -8,7 +8,6 @@
 #include <linux/magic.h>
 #include <linux/membarrier.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,11 +81,10 @@ int64_t os_now_ns(void)
 unsigned os_processors(void)
 {
     static _Atomic unsigned known;
-    cpu_set_t set;
     unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
     if (count == 0) {
-        bool told = sched_getaffinity(0, sizeof set, &set) == 0;
-        count = told ? (unsigned)CPU_COUNT(&set) : 1;
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        count = online > 0 ? (unsigned)online : 1;
         atomic_store_explicit(&known, count, memory_order_relaxed);
     }
     return count;

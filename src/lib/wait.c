@@ -29,7 +29,8 @@ enum {
     NEAR = 64,  /* so far we look for one of another process */
     SCOUT = 12, /* so far for one who looks soon */
     SCOUT_NS = 10 * 1000 * 1000,
-    SAMPLE = 128,      /* places, to find out how many wait */
+    SAMPLE = 128, /* places, to find out how many wait */
+    SPIN_NS = 50 * 1000,
     SPIN_LOOKS = 1000, /* about as long as it takes to be woken */
     SPIN_VAIN = 4,     /* so often more in vain than not, and it is tried ... */
     SPIN_SELDOM = 64   /* ... once in so many times */
@@ -45,6 +46,7 @@ struct sleeper {
     int64_t tell; /* when to call pool->waiting next */
     struct watch *watch;
     unsigned place;           /* as of the last look: position() */
+    bool spun;                /* the grant came while it was looked for */
     bool scout;               /* it has been told to look soon, wherever it stands */
     bool interrupted, called; /* what ended its sleep: a signal, or somebody who woke it */
 };
@@ -258,23 +260,22 @@ static int reason_to_leave(struct sleeper *s, int64_t now)
  * Whoever is next, with a processor for itself beside those who are in, looks for its grant before
  * it sleeps: where two hand over to each other often that is a hundred times as fast as being
  * woken. Whether it pays here is found out by trying: who looks in vain more often than not tries
- * that only now and then.
+ * that only now and then. A grant that came in the end because the one who spun was thrown off the
+ * processor, most likely by the one it waited for, is one in vain.
  */
-static void spin(struct usher_pool *pool, struct guest *guest)
+static void spin(struct sleeper *s)
 {
-    const _Atomic uint64_t *word = &pool->rows[guest->row].word;
-    if (usher__seats(pool) >= os_processors() ||
+    struct guest *guest = s->guest;
+    if (usher__seats(s->pool) >= os_processors() || ahead(s->pool) > 1 ||
         (guest->vain == SPIN_VAIN && ++guest->spared % SPIN_SELDOM != 0)) {
         return;
     }
-    for (unsigned looks = 0; looks < SPIN_LOOKS; looks++) {
-        if (core_row_state(atomic_load_explicit(word, memory_order_acquire)) == CORE_GRANTED) {
-            guest->vain -= guest->vain > 0;
-            return;
-        }
+    guest->vain += guest->vain < SPIN_VAIN;
+    for (unsigned looks = 0; looks < SPIN_LOOKS && !s->spun; looks++) {
+        uint64_t word = atomic_load_explicit(&s->row->word, memory_order_acquire);
+        s->spun = core_row_state(word) == CORE_GRANTED;
         os_relax();
     }
-    guest->vain += guest->vain < SPIN_VAIN;
 }
 
 /* Look, if it is time to, and say when to look next. */
@@ -330,9 +331,7 @@ static void sleep_once(struct sleeper *s, uint64_t word)
 static int wait_in_line(struct sleeper *s)
 {
     struct usher_pool *pool = s->pool;
-    if (ahead(pool) <= 1) {
-        spin(pool, s->guest);
-    }
+    spin(s);
     for (int64_t now = s->began;; now = os_now_ns()) {
         uint64_t word = atomic_load(&s->row->word);
         if (core_row_state(word) == CORE_GRANTED) {
@@ -371,6 +370,9 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     int64_t ended = os_now_ns();
     atomic_store_explicit(&s.row->since_ns, error == 0 ? ended : 0, memory_order_relaxed);
     guest->waited_ns = error == 0 ? ended - s.began : guest->waited_ns;
+    if (s.spun && ended - s.began < SPIN_NS) { /* it paid, and the attempt was not in vain */
+        guest->vain -= guest->vain > 1 ? 2 : 1;
+    }
     /* Those behind have waited for a shorter time still: they have yet to look for the first time,
        and will soon. */
     if (ended - s.began >= LOOK_SOON_NS) {
