@@ -19,9 +19,11 @@ enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static void print_help(FILE *file)
 {
-    (void)fprintf(file, "usage: usher VERB [OPTION..] POOL ..\n\n"
-                        "Seats for jobs that share one machine: at most k at a time, first come,\n"
-                        "first served, and nothing is lost when any of them is killed.\n\n");
+    (void)fprintf(file,
+                  "usage: usher VERB [OPTION..] POOL ..\n\n"
+                  "Seats for jobs that share one machine: at most k at a time, first come,\n"
+                  "first served, and nothing is lost when any of them is killed. A pool is a\n"
+                  "name, a path, or zk://HOST,../PATH for many machines.\n\n");
     for (unsigned v = 0; v < VERBS; v++) {
         (void)fprintf(file, "  %-9s %s\n", verbs[v]->name, verbs[v]->summary);
     }
