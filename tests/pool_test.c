@@ -7,148 +7,17 @@
  *     pool_test            the sizes that take seconds
  *     pool_test guards     without each of the guards
  *     pool_test slow       sizes and guards that take minutes
- *     pool_test large      safety only, breadth first, as far as memory goes (MiB, default 16384)
+ *     pool_test large      the largest sizes, swept: hours (MiB, default 16384; which, default all)
  */
 #include "alone.h"
 #include "check/property.h"
-#include "model/pool.h"
+#include "check/sweep.h"
+#include "pool_sizes.h"
 #include "test.h"
 
 #include <string.h>
 
-static size_t large_memory;
-
-struct size {
-    unsigned n, k;
-    struct step_limits limits;
-};
-
-static const struct size quick_sizes[] = {
-    {1, 1, {.cycles = 3, .crashes = 2}},
-    {2, 1, {.cycles = 2, .crashes = 1}},
-    {2, 2, {.cycles = 2, .crashes = 1}},
-    {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}},
-    {2, 1, {.cycles = 5, .fewer = 4, .crashes = 1, .tag_bits = 2}},
-    {2, 1, {.cycles = 1, .crashes = 1, .grows = 1}},
-    {2, 2, {.cycles = 1, .crashes = 1, .shrinks = 1}},
-    {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}},
-    {2, 1, {.cycles = 2, .crashes = 1, .stale = 1}},
-    {2, 1, {.cycles = 2, .crashes = 1, .stale = 3}},
-    {3, 1, {.cycles = 1, .crashes = 1, .queue = 2, .sleeper = 1}},
-    {3, 1, {.cycles = 1, .crashes = 1, .queue = 2, .sleeper = 2}},
-    {3, 1, {.cycles = 2, .fewer = 2, .crashes = 2}},
-    {3, 1, {.cycles = 1, .line = 2}}, /* too short for all: one finds it full */
-};
-
-static const struct size slow_sizes[] = {
-    {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1, .tag_bits = 2}},
-    {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}},
-    {2, 1, {.cycles = 3, .crashes = 1, .gives_up = 1}},
-    {2, 2, {.cycles = 3, .crashes = 1, .gives_up = 1}},
-    {2, 1, {.cycles = 3, .crashes = 1, .gives_up = 1, .tag_bits = 2}},
-    {2, 1, {.cycles = 1, .crashes = 1, .grows = 1, .shrinks = 1}},
-    {2, 2, {.cycles = 2, .shrinks = 1}},
-    {2, 2, {.cycles = 2, .grows = 1, .shrinks = 1, .queue = 2}},
-    {3, 1, {.cycles = 1, .crashes = 2}},
-    {3, 2, {.cycles = 1, .crashes = 2}},
-    {3, 1, {.cycles = 1, .gives_up = 2}},
-    {3, 1, {.cycles = 1, .crashes = 1, .gives_up = 1, .line = 2}},
-    {4, 1, {.cycles = 1, .gives_up = 2, .queue = 4}},
-    {4, 2, {.cycles = 1, .gives_up = 1, .queue = 4}},
-    {3, 1, {.cycles = 2, .fewer = 1, .crashes = 1}},
-};
-
-static const struct size large_sizes[] = {
-    {3, 2, {.cycles = 2, .fewer = 1, .crashes = 1}},
-    {3, 1, {.cycles = 2, .crashes = 1}},
-    {3, 2, {.cycles = 2, .crashes = 1}},
-};
-
-/* Where each guard, dropped, is found out. */
-struct row {
-    const char *mutant;
-    struct size size;
-};
-
-static const struct row quick_rows[] = {
-    {"take-i-still", {4, 1, {.cycles = 1, .queue = 3, .sleeper = 1}}},
-    {"take-tag", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"entering-i-still", {2, 1, {.cycles = 1, .fewer = 1, .crashes = 1, .sleeper = 1}}},
-    {"v-still", {3, 1, {.cycles = 1, .queue = 2, .sleeper = 2}}},
-    {"author-v-still", {2, 1, {.cycles = 1, .fewer = 1, .crashes = 1, .sleeper = 2}}},
-    {"line-tag", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
-    {"served", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"skipped", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"lap", {2, 1, {.cycles = 1}}},
-    {"reap-finish-take", {2, 1, {.cycles = 1, .crashes = 1}}},
-    {"fresh-tag",
-     {2,
-      1,
-      {.cycles = 3,
-       .fewer = 3,
-       .crashes = 1,
-       .gives_up = 1,
-       .grows = 1,
-       .shrinks = 1,
-       .tag_bits = 1}}},
-    {"finish-v", {2, 1, {.cycles = 1, .crashes = 1}}},
-    {"adopt-hole", {3, 1, {.cycles = 1}}},
-    {"adopt-valid", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"slide-live", {4, 1, {.cycles = 1, .gives_up = 1, .queue = 4}}},
-    {"named", {2, 1, {.cycles = 1, .crashes = 1}}},
-    {"reap-cycle", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"hole-granted", {3, 1, {.cycles = 1}}},
-    {"decided-still", {2, 1, {.cycles = 1, .crashes = 1}}},
-    {"same-author", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
-    {"room", {4, 1, {.cycles = 1, .line = 2, .queue = 4}}},
-    {"enter-valid", {2, 1, {.cycles = 1}}},
-    {"leave-deliver", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"absorb", {1, 2, {.cycles = 1, .shrinks = 1}}},
-    {"owed", {2, 2, {.cycles = 1, .crashes = 1, .shrinks = 1}}},
-    {"stale-place", {2, 1, {.cycles = 1, .stale = 2}}},
-    {"stale-still", {2, 1, {.cycles = 1, .gives_up = 1, .grows = 1, .shrinks = 1}}},
-    {"counted", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
-    {"count-v-still", {2, 1, {.cycles = 1, .grows = 1, .shrinks = 1}}},
-    {"count-tag", {1, 1, {.cycles = 4, .grows = 2, .tag_bits = 2}}},
-    {"resize-limit", {1, 1, {.cycles = 1, .shrinks = 2}}},
-    {"seat-held", {2, 2, {.cycles = 1}}},
-    {"seat-asked", {2, 2, {.cycles = 2, .fewer = 1}}},
-    {"seat-first", {2, 2, {.cycles = 2, .fewer = 1}}},
-    {"seat-count", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
-    {"seat-entering", {2, 2, {.cycles = 2, .fewer = 1}}},
-    {"died-still", {3, 1, {.cycles = 2, .fewer = 2, .crashes = 1}}},
-    {"grant-valid", {2, 1, {.cycles = 1}}},
-    {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
-    {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
-    {"slide-next", {3, 1, {.cycles = 1, .gives_up = 2, .queue = 2}}},
-    {"again-until", {2, 1, {.cycles = 5, .fewer = 4, .crashes = 1, .tag_bits = 2}}},
-    {"again-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
-};
-
-/* These break no rule: somebody is stuck, or does not get in. */
-static const struct row stuck_rows[] = {
-    {"author-tag", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"finish-i", {2, 1, {.cycles = 1, .crashes = 1}}},
-    {"leaving-still", {2, 1, {.cycles = 1, .crashes = 1}}},
-    {"skip-decided", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
-    {"seat-not-in", {2, 1, {.cycles = 2}}},
-    {"seat-helped", {2, 1, {.cycles = 2, .crashes = 1}}},
-};
-
-static const struct row slow_rows[] = {
-    {"seat-said", {2, 2, {.cycles = 2, .grows = 1, .shrinks = 1, .queue = 2}}},
-    {"own-ticket", {5, 2, {.cycles = 1, .gives_up = 1, .queue = 5}}},
-};
-
-enum {
-    PREFIX = sizeof "mutant-pool-" - 1, /* letters of a mutant's name that no row repeats */
-    QUICK_SIZES = sizeof quick_sizes / sizeof quick_sizes[0],
-    SLOW_SIZES = sizeof slow_sizes / sizeof slow_sizes[0],
-    LARGE_SIZES = sizeof large_sizes / sizeof large_sizes[0],
-    QUICK_ROWS = sizeof quick_rows / sizeof quick_rows[0],
-    STUCK_ROWS = sizeof stuck_rows / sizeof stuck_rows[0],
-    SLOW_ROWS = sizeof slow_rows / sizeof slow_rows[0]
-};
+static size_t large_memory, large_only;
 
 static void explore(const struct step_machine *machine, const struct size *size,
                     const struct check_options *options, struct step_system *system,
@@ -159,26 +28,6 @@ static void explore(const struct step_machine *machine, const struct size *size,
     EXPECT_EQ(check_explore(graph, system, options), 0);
     EXPECT(graph->broken == NULL);
     EXPECT_EQ(check_decide(graph, report), 0);
-}
-
-static void print_size(const struct size *size)
-{
-    const struct step_limits *l = &size->limits;
-    const struct {
-        const char *name;
-        unsigned value;
-    } parts[] = {
-        {"cycles", l->cycles},     {"fewer", l->fewer},     {"crashes", l->crashes},
-        {"gives up", l->gives_up}, {"grows", l->grows},     {"shrinks", l->shrinks},
-        {"tag bits", l->tag_bits}, {"line", l->line},       {"queue", l->queue},
-        {"stale", l->stale},       {"sleeper", l->sleeper},
-    };
-    (void)printf("  n=%u k=%u", size->n, size->k);
-    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
-        if (parts[p].value != 0) {
-            (void)printf(" %s %u", parts[p].name, parts[p].value);
-        }
-    }
 }
 
 static void expect_claims(const struct step_system *system, const struct check_report *report)
@@ -201,7 +50,7 @@ static void hold_at(const struct size *sizes, size_t count)
         struct step_system system;
         struct check_graph graph;
         struct check_report report;
-        print_size(&sizes[s]);
+        pool_print_size(&sizes[s]);
         explore(&model_pool, &sizes[s], &options, &system, &graph, &report);
         (void)printf(": %u states", check_states(&graph));
         EXPECT(graph.complete);
@@ -215,35 +64,35 @@ static void hold_at(const struct size *sizes, size_t count)
     }
 }
 
-/* Nothing is wrong as far as memory goes: all states up to some distance from the start. */
-static void safe_at(const struct size *sizes, size_t count)
+/* The same at sizes of which memory holds only a part at a time; one of them, or all. */
+static void sweep_at(const struct size *sizes, size_t count, size_t only)
 {
     for (size_t s = 0; s < count; s++) {
-        struct check_options options = {.memory = large_memory, .only_exclusion = true};
+        struct check_sweep_options options = {
+            .memory = large_memory, .mirrored = true, .settled = true, .progress = stderr};
         struct step_system system;
-        struct check_graph graph;
-        struct check_report report;
-        print_size(&sizes[s]);
-        explore(&model_pool, &sizes[s], &options, &system, &graph, &report);
-        (void)printf(": %u states, %s %u steps, %.1f s\n", check_states(&graph),
-                     graph.complete ? "all, within" : "all within", graph.level_count - 2,
-                     graph.seconds);
-        (void)fflush(stdout);
-        EXPECT(report.results[STEP_EXCLUSION].verdict != CHECK_VIOLATED);
-        EXPECT(report.results[STEP_INVARIANT].verdict != CHECK_VIOLATED);
-        check_report_free(&report);
-        check_graph_free(&graph);
-    }
-}
-
-static const struct step_machine *find(const char *name)
-{
-    for (const struct step_machine *const *m = model_pool_mutants; *m != NULL; m++) {
-        if (strcmp((*m)->name + PREFIX, name) == 0) {
-            return *m;
+        struct check_sweep sweep;
+        char why[STEP_WHY_BYTES];
+        if (only != 0 && s != only - 1) {
+            continue;
         }
+        EXPECT_EQ(step_system_init_with(&system, &model_pool, sizes[s].n, sizes[s].k, 0,
+                                        &sizes[s].limits, why),
+                  0);
+        pool_print_size(&sizes[s]);
+        (void)printf("\n");
+        EXPECT_EQ(check_sweep(&sweep, &system, &options), 0);
+        (void)printf(
+            "    %llu states, for %llu with their images, %s; %llu transitions, %u groups, "
+            "%zu MiB, %.0f s\n",
+            (unsigned long long)sweep.states, (unsigned long long)sweep.all_states,
+            sweep.complete ? "all" : "not all", (unsigned long long)sweep.transitions, sweep.groups,
+            sweep.most >> 20, sweep.seconds);
+        (void)fflush(stdout);
+        EXPECT(sweep.violated == NULL);
+        EXPECT(sweep.broken == NULL);
+        EXPECT(sweep.complete);
     }
-    return NULL;
 }
 
 /* Is the mutant found out at this size? Some mutants have no end of states: what is found within
@@ -256,8 +105,8 @@ static bool is_caught(const struct row *row, size_t memory, bool only_safety)
     struct check_report report;
     const char *how = NULL;
     const char *why = NULL;
-    EXPECT(find(row->mutant) != NULL);
-    explore(find(row->mutant), &row->size, &options, &system, &graph, &report);
+    EXPECT(pool_find(row->mutant) != NULL);
+    explore(pool_find(row->mutant), &row->size, &options, &system, &graph, &report);
     for (unsigned p = 0; p < STEP_PROPERTIES && how == NULL; p++) {
         if ((system.claims >> p & 1) && report.results[p].verdict == CHECK_VIOLATED) {
             how = step_property_name((enum step_property)p);
@@ -328,9 +177,9 @@ static void the_core_holds_at_larger_sizes(void)
     hold_at(slow_sizes, SLOW_SIZES);
 }
 
-static void the_core_is_safe_at_the_largest_sizes(void)
+static void the_core_holds_at_the_largest_sizes(void)
 {
-    safe_at(large_sizes, LARGE_SIZES);
+    sweep_at(large_sizes, LARGE_SIZES, large_only);
 }
 
 static void guards_dropped_are_found_out(void)
@@ -358,7 +207,7 @@ static void one_that_is_stuck_is_found(void)
     struct step_system system;
     struct check_graph graph;
     struct check_report report;
-    explore(find("leaving-still"), &size, &options, &system, &graph, &report);
+    explore(pool_find("leaving-still"), &size, &options, &system, &graph, &report);
     EXPECT(graph.complete);
     EXPECT_EQ(alone_longest(&graph), ALONE_FOR_EVER);
     check_report_free(&report);
@@ -373,7 +222,8 @@ int main(int argc, char **argv)
         RUN(guards_dropped_are_found_out_at_larger_sizes);
     } else if (argc > 1 && strcmp(argv[1], "large") == 0) {
         large_memory = (argc > 2 ? strtoull(argv[2], NULL, 10) : 16384) << 20;
-        RUN(the_core_is_safe_at_the_largest_sizes);
+        large_only = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+        RUN(the_core_holds_at_the_largest_sizes);
     } else if (argc > 1 && strcmp(argv[1], "guards") == 0) {
         RUN(guards_dropped_are_found_out);
         RUN(who_gets_stuck_without_a_guard_is_found);

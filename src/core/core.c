@@ -61,6 +61,7 @@ static enum core_progress record(struct core *c, struct core_finish_take *f)
     f->again = f->i;
     f->ok = f->e == core__own_place(f->i, f->r);
     if (f->ok) {
+        CORE_ACT(f, true);
         CORE_RETURN(&f->next);
     }
     if (!CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL)) {
@@ -69,6 +70,7 @@ static enum core_progress record(struct core *c, struct core_finish_take *f)
             CORE_RETURN(&f->next);
         }
     }
+    CORE_ACT(f, true);
     CORE_CAS(c, &f->next, f->ok, core__line_at(c, core_i_issue(f->i)), f->e,
              core__own_place(f->i, f->r));
     CORE_END(&f->next);
@@ -84,6 +86,7 @@ static enum core_progress record(struct core *c, struct core_finish_take *f)
  */
 enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 {
+    CORE_DOOMED(c, f->at != 0 && !f->acts && core__take_is_over(c, f->i));
     CORE_BEGIN(f);
     if (core_i_row(f->i) == CORE_NOBODY) {
         CORE_RETURN(f);
@@ -100,6 +103,7 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
         CORE_FORGET(f->e);
         CORE_FORGET(f->r);
         CORE_FORGET(f->ok);
+        CORE_ACT(f, false);
         CORE_READ(c, f, f->r, core__row_at(c, core_i_row(f->i)));
         if (!core__waits_for_i(c, f->r, f->i)) {
             CORE_RETURN(f);
@@ -111,6 +115,7 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
                     CORE_RETURN(f);
                 }
             }
+            CORE_ACT(f, true);
             CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
                      core_row(CORE_GRANTED, core_row_cycle(f->r), core_row_ticket(f->r)));
             CORE_RETURN(f);
@@ -167,8 +172,10 @@ static enum core_progress clear_place(struct core *c, struct core_tidy *f)
             CORE_RETURN(&f->clear);
         }
     }
+    CORE_ACT(f, true);
     CORE_CAS(c, &f->clear, f->ok, core__line_at(c, core_i_issue(f->i) + 1), f->e,
              core__past_place(c, core_i_issue(f->i) + 1));
+    CORE_ACT(f, false);
     CORE_END(&f->clear);
 }
 
@@ -242,6 +249,7 @@ static enum core_progress last_is_hole(struct core *c, struct core_take *f)
 /* The row says WAITING. Get it a place: f->full says that there is none. */
 static enum core_progress queue_up(struct core *c, struct core_take *f)
 {
+    CORE_DOOMED(c, f->queue.at != 0 && f->looks && !f->u.tidy.acts && core__in_vain(c, f->i, f->v));
     CORE_BEGIN(&f->queue);
     for (;;) {
         CORE_FORGET(f->i);
@@ -258,6 +266,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
             CORE_CALL(&f->queue, core_finish_take(c, &f->u.take));
             CORE_FORGET(f->u);
         }
+        CORE_LOOK(f, true);
         CORE_READ(c, &f->queue, f->v, CORE_AT_V(c));
         CORE_CALL(&f->queue, last_is_hole(c, f));
         CORE_FORGET(f->e);
@@ -273,6 +282,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
                     CORE_RETURN(&f->queue);
                 }
                 f->slid = true;
+                CORE_LOOK(f, false);
                 CORE_FORGET(f->i);
                 CORE_FORGET(f->v);
                 CORE_FORGET(f->ticket);
@@ -290,6 +300,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
         CORE_FORGET(f->ok);
         f->word = core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c));
         CORE_CAS(c, &f->queue, f->ok, CORE_AT_I(c), f->i, f->word);
+        CORE_LOOK(f, false);
         if (f->ok) {
             CORE_RETURN(&f->queue);
         }
@@ -323,6 +334,7 @@ enum core_progress core_take(struct core *c, struct core_take *f)
     }
     CORE_FORGET(f->enter);
     CORE_READ(c, f, f->i, CORE_AT_I(c));
+    CORE_KEEP(f->i, core_i_row(f->i) == f->row ? f->i & 0xffffffffU : core_i(0, CORE_NOBODY, 0));
     CORE_READ(c, f, f->v, CORE_AT_V(c));
     f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
     CORE_FORGET(f->i);

@@ -107,7 +107,9 @@ struct core {
     uint32_t at_i, at_v, at_k, at_row, at_own;
     uint32_t i_tag_mask, v_tag_mask;
     struct step_memory *memory;
-    enum core_guard broken; /* 0: none */
+    enum core_guard broken;                     /* 0: none */
+    bool doomed;                                /* CORE_DOOMED said so */
+    const struct core_finish_release *delivers; /* whoever delivers, in the call at hand */
 #endif
 };
 
@@ -144,6 +146,7 @@ struct core_finish_take {
     uint64_t i; /* the published I to finish; goes on if the place was passed over */
 
     CORE_AT
+    CORE_ACTS
     uint64_t e, r, again;
     bool ok;
     struct core_place next;
@@ -153,6 +156,7 @@ struct core_finish_release {
     uint64_t v; /* the published V to finish */
 
     CORE_AT
+    CORE_ACTS
     uint64_t e, r, word;
     bool ok;
     struct core_place deliver, decide;
@@ -231,6 +235,7 @@ struct core_tidy {
     uint64_t cycle; /* as in core_enter */
 
     CORE_AT
+    CORE_ACTS
     struct core_place clear;
     bool ok;
     uint64_t i, e, again;
@@ -251,6 +256,7 @@ struct core_take {
     bool full;       /* no place could be had: the line is full of waiting guests */
     bool granted;    /* it was granted at once; enter.seated: with its seat, too */
     bool ok, slid;
+    CORE_LOOKS
     uint64_t i, v, e, word;
     struct core_place last, queue;
     struct core_enter enter;

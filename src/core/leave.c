@@ -44,9 +44,12 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
  */
 static enum core_progress deliver(struct core *c, struct core_finish_release *f)
 {
+    CORE_DOOMED(c, f->deliver.at != 0 && !f->acts && core__release_is_over(c, f->v));
+    CORE_DELIVERS(c, f);
     CORE_BEGIN(&f->deliver);
     for (;;) {
         f->ok = true;
+        CORE_ACT(f, false);
         CORE_FORGET(f->e);
         CORE_FORGET(f->r);
         CORE_FORGET(f->word);
@@ -72,6 +75,7 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
             }
         }
         CORE_FORGET(f->word);
+        CORE_ACT(f, true);
         if (!core_line_decided(f->e)) {
             CORE_CALL(&f->deliver, decide(c, f));
             if ((CORE_DROPS(c, CORE_GUARD_SERVED) || CORE_DROPS(c, CORE_GUARD_SKIPPED)) && f->ok) {
@@ -98,8 +102,10 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
  */
 enum core_progress core_finish_release(struct core *c, struct core_finish_release *f)
 {
+    CORE_DOOMED(c, f->at != 0 && f->deliver.at == 0 && !f->acts && core__release_is_over(c, f->v));
     CORE_BEGIN(f);
     CORE_CALL(f, deliver(c, f));
+    CORE_ACT(f, false);
     CORE_FORGET(f->e);
     CORE_FORGET(f->r);
     CORE_FORGET(f->word);
@@ -122,8 +128,10 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
             }
             f->word = core_k(core__resized(c, core_k_seats(f->e), f->r), core_v_row(f->v),
                              core_v_tag(f->v));
+            CORE_ACT(f, true);
             CORE_CAS(c, f, f->ok, CORE_AT_K(c), f->e,
                      f->word); /* if it fails, another has done it */
+            CORE_ACT(f, false);
         }
     }
     CORE_FORGET(f->e);
@@ -136,8 +144,10 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
         }
         CORE_FORGET(f->word);
     }
+    CORE_ACT(f, true);
     CORE_CAS(c, f, f->ok, core__row_at(c, core_v_row(f->v)), f->r,
              core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+    CORE_ACT(f, false);
     CORE_END(f);
 }
 

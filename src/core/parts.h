@@ -141,6 +141,40 @@ static inline uint64_t core__fresh_cycle(const struct core *c, uint64_t cycle, u
     return cycle;
 }
 
+#ifdef CORE_STEPS
+/*
+ * What will be found to be over, for CORE_DOOMED: I, V and a row's cycle never say again what they
+ * have said, as long as tags do not come round.
+ *
+ * I has gone on to another guest, or another cycle, and the guest it named does not wait any more:
+ * its place is not recorded, and it is not granted.
+ */
+static inline bool core__take_is_over(const struct core *c, uint64_t i)
+{
+    uint64_t r = atomic_load(&c->words[core__row_at(c, core_i_row(i))]);
+    return ((atomic_load(&c->words[CORE_AT_I(c)]) ^ i) & 0xffffffffU) != 0 &&
+           !core__waits_for_i(c, r, i) && !CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL) &&
+           !CORE_DROPS(c, CORE_GUARD_ENTERING_I_STILL);
+}
+
+/* V has gone on: nothing is delivered, and nobody's leaving finished. */
+static inline bool core__release_is_over(const struct core *c, uint64_t v)
+{
+    return atomic_load(&c->words[CORE_AT_V(c)]) != v && !CORE_DROPS(c, CORE_GUARD_V_STILL) &&
+           !CORE_DROPS(c, CORE_GUARD_AUTHOR_V_STILL) && !CORE_DROPS(c, CORE_GUARD_COUNT_V_STILL);
+}
+
+/* I has gone on, and there is room for the ticket after i (v: V as it was read, or 0 if it has not
+   been or does not matter): it is tried to take that, in vain, and nothing else. */
+static inline bool core__in_vain(const struct core *c, uint64_t i, uint64_t v)
+{
+    uint32_t valid = core_v_valid(v != 0 ? v : atomic_load(&c->words[CORE_AT_V(c)]));
+    return atomic_load(&c->words[CORE_AT_I(c)]) != i &&
+           core_ticket_after(core_i_issue(i) + 1, valid) <= (int32_t)c->line_mask &&
+           !CORE_DROPS(c, CORE_GUARD_STALE_STILL);
+}
+#endif
+
 /* What a place is overwritten with that holds an entry of 2^20 tickets ago: of the lap before. */
 static inline uint64_t core__past_place(const struct core *c, uint32_t t)
 {

@@ -26,6 +26,8 @@ enum core_progress { CORE_DONE, CORE_MORE };
 #include <string.h>
 
 #define CORE_AT uint16_t at;
+#define CORE_ACTS bool acts;
+#define CORE_LOOKS bool looks;
 #define CORE_BEGIN(f)                                                                              \
     switch ((f)->at) {                                                                             \
     case 0:
@@ -65,6 +67,14 @@ enum core_progress { CORE_DONE, CORE_MORE };
         CORE__STOP(f)(into) = step_swap((c)->memory, (word), (from), (to));                        \
     } while (0)
 #define CORE_DROPS(c, guard) ((c)->broken == (guard))
+/* From here on: was it seen that what was read before still holds, so that it is acted upon? Does
+   it only look, before it tries to publish? */
+#define CORE_ACT(f, yes) ((f)->acts = (yes))
+#define CORE_LOOK(f, yes) ((f)->looks = (yes))
+/* For who explores: is it so that this function, which has begun, changes nothing any more,
+   whatever it reads? And that a delivery is going on, whose frame is f. */
+#define CORE_DOOMED(c, if_so) ((c)->doomed = (c)->doomed || (if_so))
+#define CORE_DELIVERS(c, f) ((c)->delivers = (f))
 /* From here on this local does not matter: states that differ in nothing else are the same. */
 #define CORE_FORGET(x) memset(&(x), 0, sizeof(x))
 /* The same for all of it but `part`. */
@@ -73,6 +83,8 @@ enum core_progress { CORE_DONE, CORE_MORE };
 #else
 
 #define CORE_AT char at;
+#define CORE_ACTS
+#define CORE_LOOKS
 #define CORE_BEGIN(f) (void)(f)
 #define CORE_END(f) return CORE_DONE
 #define CORE_RETURN(f) return CORE_DONE
@@ -104,6 +116,10 @@ void core_counted(void);
 #else
 #define CORE_DROPS(c, guard) 0
 #endif
+#define CORE_ACT(f, yes) ((void)0)
+#define CORE_LOOK(f, yes) ((void)0)
+#define CORE_DOOMED(c, if_so) ((void)0)
+#define CORE_DELIVERS(c, f) ((void)0)
 #define CORE_FORGET(x) ((void)0)
 #define CORE_KEEP(x, part) ((void)0)
 

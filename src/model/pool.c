@@ -8,8 +8,13 @@
 #include <string.h>
 
 /* Run the operation of the mode to its next shared access. */
-static enum core_progress go_on(struct core *c, struct process *p)
+enum core_progress model__go_on(struct core *c, struct process *p, unsigned process)
 {
+    if (p->through) {
+        p->through = false;
+        (void)step_read(c->memory, core__row_at(c, process));
+        return CORE_DONE;
+    }
     switch ((enum mode)p->mode) {
     case TAKING:
         return core_take(c, &p->u.take);
@@ -143,7 +148,7 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         p->ticket = p->seat = 0;
         p->k = 0;
     }
-    (void)go_on(c, p);
+    (void)model__go_on(c, p, process);
 }
 
 /* The next dead process from `first` on whose row is not yet IDLE, or n. Who is dead is the
@@ -167,12 +172,6 @@ static void change_world(struct core *c, uint64_t world)
 static void forget_place(struct core *c, unsigned process)
 {
     change_world(c, world__without(atomic_load(&c->words[AT_WORLD]), process));
-}
-
-/* Every other process remembers what it published last; the rest come as if for the first time. */
-static bool remembers(unsigned process)
-{
-    return process % 2 == 0;
 }
 
 /* Is there something to go by, and no field of it full? */
@@ -221,7 +220,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
             p->ticket = p->u.take.ticket;
             forget_place(c, process);
             p->seat = p->u.take.enter.seat;
-            if (p->u.take.enter.granted && remembers(process)) {
+            if (p->u.take.enter.granted && model__remembers(process)) {
                 p->i = core_i(p->ticket, process, (uint32_t)p->cycle & c->i_tag_mask);
             }
             begin(c, p, p->u.take.enter.seated ? HOLDING : CLAIMING, process);
@@ -267,7 +266,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
         break;
     case RELEASING:
         if (p->u.release.slow.leave.done && core_v_owed(p->u.release.slow.leave.v) == 0 &&
-            remembers(process)) {
+            model__remembers(process)) {
             p->v = p->u.release.slow.leave.v;
         }
         begin(c, p, RESTING, process);
@@ -347,7 +346,7 @@ static void rest(const struct step_system *system, struct core *c, struct proces
         (void)step_read(c->memory, core__row_at(c, process));
         return;
     }
-    if (go_on(c, p) == CORE_DONE) {
+    if (model__go_on(c, p, process) == CORE_DONE) {
         finished(c, p, process);
     }
 }
@@ -393,7 +392,7 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
     case RELEASING:
     case GIVING_UP:
     case RESIZING:
-        if (go_on(&c, p) == CORE_DONE) {
+        if (model__go_on(&c, p, process) == CORE_DONE) {
             finished(&c, p, process);
         }
         break;

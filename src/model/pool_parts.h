@@ -3,6 +3,7 @@
 #define USHER_MODEL_POOL_PARTS_H
 
 #include "core/core.h"
+#include "model/pool.h"
 #include "model/pool_world.h"
 #include "step/step.h"
 
@@ -34,6 +35,7 @@ struct process {
     uint8_t cycles; /* begun */
     uint8_t target; /* whom it reaps */
     bool awake;     /* it has no more to do with what it read long ago */
+    bool through;   /* whatever it reads next, that ends the operation: settled */
     uint32_t ticket, seat;
     uint64_t cycle;
     uint64_t k;    /* K as it was when it came, in a pool that may shrink */
@@ -80,12 +82,32 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
 int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size);
 
+/* pool_stage.c: what goes one way only, and who is like whom. */
+uint32_t model__stage(const struct step_system *system, const uint64_t *words);
+uint8_t model__phase(const struct step_system *system, const void *state);
+uint64_t model__judged(const struct step_system *system, const void *state);
+unsigned model__mirror(const struct step_system *system, unsigned process);
+
+/* pool_settle.c: what makes no difference any more. */
+void model__settle(const struct step_system *system, const uint64_t *words, void *state,
+                   unsigned process);
+/* pool.c: run the operation that a process is in to its next access. */
+enum core_progress model__go_on(struct core *c, struct process *p, unsigned process);
+
+/* Every other process remembers what it published last; the rest come as if for the first time. */
+static inline bool model__remembers(unsigned process)
+{
+    return process % 2 == 0;
+}
+
 #define MODEL_POOL(name_, title_, variant_)                                                        \
     {                                                                                              \
         .name = (name_), .title = (title_), .variant = (variant_), .loose_regions = true,          \
         .prepare = model__prepare, .init = model__init, .step = model__step,                       \
         .region = model__region, .event = model__event, .event_names = model__event_names,         \
-        .events = EVENTS, .wrong = model__wrong, .print_word = model__print_word                   \
+        .events = EVENTS, .wrong = model__wrong, .print_word = model__print_word,                  \
+        .stage = model__stage, .phase = model__phase, .judged = model__judged,                     \
+        .busy = model_pool_busy, .mirror = model__mirror, .settle = model__settle                  \
     }
 
 #endif

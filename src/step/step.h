@@ -165,6 +165,26 @@ struct step_machine {
     const char *(*wrong)(const struct step_system *system, const uint64_t *words,
                          const void *states);
 
+    /* How far all has come: three bytes of the shared words, and one of a private state, each of
+       which no step and no event makes smaller. Two states of a process with one phase are both in
+       T, or both not. For check/sweep.h; NULL: nothing is known to go one way only. */
+    uint32_t (*stage)(const struct step_system *system, const uint64_t *words);
+    uint8_t (*phase)(const struct step_system *system, const void *state);
+
+    /* All that `wrong` looks at in a private state. */
+    uint64_t (*judged)(const struct step_system *system, const void *state);
+
+    /* Is the process inside an operation that it must come out of when it runs alone? */
+    bool (*busy)(const void *state);
+
+    /* Bring a private state into a form that nobody can tell from it in this shared memory, and
+       that leads to the same but for steps of its own that change nothing. NULL: as it is. */
+    void (*settle)(const struct step_system *system, const uint64_t *words, void *state,
+                   unsigned process);
+
+    /* Who does as `process` does if some processes change their names in pairs; NULL: nobody. */
+    unsigned (*mirror)(const struct step_system *system, unsigned process);
+
     /* Write a shared word for people, as snprintf does. */
     int (*print_word)(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size);

@@ -1,0 +1,121 @@
+/*
+ * What makes no difference any more is taken out of a process: see step.h, `settle`.
+ *
+ * I, V, rows and places never say again what they have said: all have tags, which do not come round
+ * within an exploration (or nothing is settled: short tags, and one who wakes up with an old word).
+ * So, once they have gone on:
+ *
+ *   - what a guest remembers of I is forgotten, and of V only that it is old;
+ *   - a compare-and-swap from what they said fails, now or later: it is done now (not of a seat,
+ *     whose count does come round);
+ *   - whoever finishes an I or a V that is over, or has begun to take a ticket that is taken,
+ *     reads, finds that it is so, and has changed nothing (CORE_DOOMED): what it would read is read
+ *     now. If that would end its operation, which must not be before its time, it is `through`
+ *     instead: its next step is a read that ends it.
+ *
+ * Steps that are taken now change nothing, and where they lead does not depend on when they are
+ * taken: so they commute with all that others do, and a run of all steps becomes one of these by
+ * moving them forward, with the same shared memories and the same regions. A crash in the midst of
+ * them is a crash behind them.
+ */
+#include "core/parts.h"
+#include "model/pool.h"
+#include "model/pool_parts.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { MOST_STEPS = 1000, OLD_V = 1 }; /* V never is 1: VALID is at least the number of seats */
+
+static bool is_row(const struct core *c, unsigned word)
+{
+    return word >= AT_ROW && word < c->at_own;
+}
+
+static bool is_place(const struct core *c, unsigned word)
+{
+    return word >= c->at_line && word < c->at_seat;
+}
+
+/* What was read of a row does not matter, if its place has been decided meanwhile, and the row is
+   not what it would be changed from: whatever is tried then fails. */
+static void forget_row(const struct core *c, struct core_finish_release *f, const uint64_t *words)
+{
+    if (f->deliver.at != 0 && !f->acts && f->e != 0 && !core_line_decided(f->e) &&
+        words[core__line_at(c, core_v_valid(f->v))] != f->e &&
+        words[core__row_at(c, core_line_row(f->e))] != f->r) {
+        f->r = 0;
+    }
+}
+
+/* One step on copies: is it without effect now and whenever it is taken? */
+static bool is_idle_step(struct core *c, struct process *p, unsigned process, bool *ends)
+{
+    const uint64_t i = atomic_load(&c->words[AT_I]);
+    const uint64_t v = atomic_load(&c->words[AT_V]);
+    struct step_access *access = c->memory->access;
+    *access = (struct step_access){0};
+    c->doomed = false;
+    *ends = model__go_on(c, p, process) == CORE_DONE;
+    bool fails = access->kind == STEP_UPDATE && access->before == access->after &&
+                 (access->word == AT_I || access->word == AT_V || is_row(c, access->word) ||
+                  is_place(c, access->word));
+    assert(!c->doomed || access->kind == STEP_READ || fails);
+    assert(i == atomic_load(&c->words[AT_I]) || !c->doomed);
+    assert(v == atomic_load(&c->words[AT_V]) || !c->doomed);
+    return access->count == 1 && (c->doomed || fails);
+}
+
+static bool is_inside(const struct process *p)
+{
+    return model_pool_busy(p) && !p->through;
+}
+
+void model__settle(const struct step_system *system, const uint64_t *words, void *state,
+                   unsigned process)
+{
+    struct process *p = state;
+    struct core c;
+    _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
+    struct step_access access;
+    struct step_memory memory = {.words = shared, .access = &access};
+    if (system->limits.tag_bits != 0 || system->limits.sleeper != 0) {
+        return;
+    }
+    p->i = p->i == words[AT_I] ? p->i : 0;
+    p->v = p->v == words[AT_V] || p->v == 0 ? p->v : OLD_V;
+    if (p->mode == LEAVING_AGAIN && !p->u.again.published && p->u.again.v != words[AT_V]) {
+        p->u.again.v = OLD_V;
+    }
+    if (p->i == 0 && (p->mode == RESTING || p->mode == RELEASING)) {
+        p->v = 0; /* it does not come again by that */
+        if (p->mode == RELEASING && p->u.release.slow.leave.done) {
+            p->u.release.slow.leave.v = 0;
+        }
+    }
+    for (unsigned steps = 0; is_inside(p); steps++) {
+        struct process next = *p;
+        bool ends;
+        for (unsigned w = 0; w < system->shared_words; w++) {
+            atomic_init(&shared[w], words[w]);
+        }
+        model__core(system, &memory, &c);
+        bool idle = is_idle_step(&c, &next, process, &ends);
+        if (c.delivers != NULL) {
+            size_t at = (size_t)((const char *)c.delivers - (const char *)&next);
+            forget_row(&c, (void *)((char *)p + at), words);
+        }
+        if (!idle) {
+            return;
+        }
+        if (ends) {
+            if (c.doomed && (p->mode == HELPING || p->mode == COUNTING)) {
+                memset(&p->u, 0, sizeof p->u);
+                p->through = true;
+            }
+            return;
+        }
+        *p = next;
+        assert(steps < MOST_STEPS);
+    }
+}

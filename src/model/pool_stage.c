@@ -1,0 +1,84 @@
+/*
+ * What goes one way only in the model, and who is like whom: for an exploration that forgets what
+ * lies behind it (check/sweep.h). That it goes one way only is not taken on trust there.
+ */
+#include "model/pool.h"
+#include "model/pool_parts.h"
+
+/* ISSUE, VALID and how much has happened, since the start: a byte each. */
+uint32_t model__stage(const struct step_system *system, const uint64_t *words)
+{
+    const struct step_limits *limits = &system->limits;
+    uint32_t first = limits->stale != 0 ? CORE_TICKET_MASK - 1 : 0;
+    uint32_t issued = core_i_issue(words[AT_I]) - first;
+    uint32_t valid = (core_v_valid(words[AT_V]) - first - system->k) & CORE_TICKET_MASK;
+    uint32_t happened = limits->crashes + limits->gives_up + limits->grows + limits->shrinks;
+    for (unsigned event = CRASH; event < EVENTS; event++) {
+        happened -= world__left(words[AT_WORLD], event);
+    }
+    return (issued & 0xff) | (valid & 0xff) << 8 | happened << 16;
+}
+
+/* Four for each cycle: tries, holds, leaves, rests or is dead. */
+uint8_t model__phase(const struct step_system *system, const void *state)
+{
+    const struct process *p = state;
+    unsigned within = 4;
+    switch ((enum mode)p->mode) {
+    case TAKING:
+    case LOOKING:
+    case HELPING:
+    case REAPING:
+    case CLAIMING:
+    case COUNTING:
+    case ENTERING_AGAIN:
+    case SITTING_AGAIN:
+    case GIVING_UP: /* the grant may win */
+        within = 1;
+        break;
+    case HOLDING:
+        within = 2;
+        break;
+    case RELEASING:
+    case LEAVING_AGAIN:
+    case LEAVING_SLOWLY:
+        within = 3;
+        break;
+    case RESTING:
+    case RESIZING:
+    case CLEANING:
+    case DEAD:
+    case WAKING_I:
+    case WAKING_V:
+        break;
+    }
+    (void)system;
+    return (uint8_t)(4U * p->cycles + within);
+}
+
+uint64_t model__judged(const struct step_system *system, const void *state)
+{
+    const struct process *p = state;
+    (void)system;
+    if (p->mode == HOLDING) {
+        return p->k << 8 | (uint64_t)p->seat << 2 | 1;
+    }
+    return p->mode == RESTING || p->mode == DEAD ? 2 : 0;
+}
+
+/*
+ * The first and the last of those who remember, if all come equally often, are alike; but not if
+ * one of them has a part of its own at the start, or the dead are so many that who is reaped first
+ * makes a difference.
+ */
+unsigned model__mirror(const struct step_system *system, unsigned process)
+{
+    const struct step_limits *limits = &system->limits;
+    unsigned last = (system->n - 1) / 2 * 2;
+    bool alike = limits->fewer == 0 && limits->queue == 0 && limits->sleeper == 0 &&
+                 limits->stale != 3 && limits->crashes < 2;
+    if (!alike || (process != 0 && process != last)) {
+        return process;
+    }
+    return last - process;
+}
