@@ -55,6 +55,8 @@ static uint32_t seats_to_look_at(const struct usher_pool *pool, unsigned round)
     return owed < pool->core.seats - seats ? seats + owed : pool->core.seats;
 }
 
+enum { FEW_SEATS = 64 };
+
 /* Is nobody in this seat, as far as one can see? */
 static bool seems_free(const struct usher_pool *pool, uint32_t seat)
 {
@@ -84,7 +86,9 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
     uint32_t left = core_v_row(atomic_load(&core->words[CORE_AT_V(core)]));
     uint32_t seat =
         left < core->rows ? core_own_seat(atomic_load(&pool->rows[left].own)) : CORE_NO_SEAT;
-    return seat < seats && seems_free(pool, seat) ? seat : seats > 0 ? ticket % seats : 0;
+    seat = seat < seats ? seat : 0;
+    /* In a small pool one gets what people expect: the next seat that is free. */
+    return seats <= FEW_SEATS || seems_free(pool, seat) ? seat : (ticket - 1) % seats;
 }
 
 /* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
