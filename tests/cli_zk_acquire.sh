@@ -248,6 +248,17 @@ script told sh "trap 'told=yes' USR1; seat=\$($short usher acquire $here/told --
     echo in >$dir/in; until [ -n \"\${told-}\" ]; do sleep 0.05; done; usher release $here/told; step \$?"
 told=$pid
 eventually is_not_empty "$dir/in"
+# One whose messages nobody reads any more is signalled even so.
+mkfifo "$dir/unread"
+cat "$dir/unread" >/dev/null &
+reader=$!
+script unread sh "trap 'told=yes' USR1; exec 2>$dir/unread
+    seat=\$($short usher acquire $here/unread --signal USR1)
+    echo in >$dir/in2; until [ -n \"\${told-}\" ]; do sleep 0.05; done; step told"
+unread=$pid
+eventually is_not_empty "$dir/in2"
+kill $reader
+wait $reader || :
 kill -STOP "$server"
 eventually grep -q "will be lost.*(USR1) to $told" "$dir/told.err"
 eventually grep -q "seat 0 is lost" "$dir/lost.err"
@@ -257,10 +268,13 @@ go lost
 reaches lost 74
 grep -q "the seat had been lost" "$dir/lost.err" || fail "release said nothing"
 eventually is_not_empty "$dir/told.step"
+reaches unread told
 go lost
 go told
+go unread
 ends "$lost" 0
 ends "$told" 0
+ends "$unread" 0
 eventually is_free "$p"
 
 status 64 usher keep "$p" 1 0 nonsense

@@ -50,17 +50,26 @@ static int cannot_hold(const struct keeper *keeper, int error)
                     (long)keeper->holder, usher_strerror(-error));
 }
 
-/* Where the shell's own messages go: we have none of its descriptors open, since whoever reads the
-   other end of a pipe would wait for us. */
-static void warn(const struct keeper *keeper, const char *what)
+/* The shell's standard error. We have none of its descriptors open, since whoever reads the other
+   end of a pipe would wait for us. If it is somebody else's (sudo), a copy may do. -1: none. */
+static int open_messages(const struct keeper *keeper)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)keeper->holder);
     int fd = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)dprintf(fd, "usher: pool %s: seat %u %s\n", keeper->wait.pool_name,
+    return fd >= 0 ? fd : pidfd_getfd(keeper->holder_fd, STDERR_FILENO, 0);
+}
+
+/* Tell the shell, unless nobody reads what it says. */
+static void warn(const struct keeper *keeper, const char *what)
+{
+    struct pollfd messages = {.fd = open_messages(keeper), .events = POLLOUT};
+    if (messages.fd >= 0 && poll(&messages, 1, 0) == 1) {
+        (void)dprintf(messages.fd, "usher: pool %s: seat %u %s\n", keeper->wait.pool_name,
                       keeper->seat.number, what);
-        (void)close(fd);
+    }
+    if (messages.fd >= 0) {
+        (void)close(messages.fd);
     }
 }
 
@@ -68,6 +77,7 @@ static void warn(const struct keeper *keeper, const char *what)
 static void leave_terminal(void)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    (void)signal(SIGPIPE, SIG_IGN); /* somebody may have stopped to read what the shell says */
     (void)prctl(PR_SET_PDEATHSIG, 0);
     (void)prctl(PR_SET_NAME, CLI_KEEPER_HOLDS);
     (void)setsid();
