@@ -8,6 +8,7 @@
 #include "zk_workers.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
@@ -175,6 +176,28 @@ static void a_pool_whose_permissions_are_hidden_is_refused(void)
 }
 
 /* A guest that says what it is; it stays until it is told to leave. */
+/* As the message says. What is somebody else's stays. */
+static void a_damaged_pool_can_be_removed_by_force(void)
+{
+    static const char *const damages[] = {"usher 1 nonsense", "usher 999 1 0 0 0 0 0"};
+    const char *name = named("damaged");
+    for (size_t d = 0; d < sizeof damages / sizeof damages[0]; d++) {
+        struct usher_pool *pool = scene_open(name, 1);
+        usher_close(pool);
+        struct zk_raw *raw = zk_raw_open(server.port, NULL);
+        EXPECT_EQ(zk_raw_set(raw, "/damaged", damages[d]), 0);
+        EXPECT_EQ(usher_remove(name), d == 0 ? -EUCLEAN : -EPROTONOSUPPORT);
+        EXPECT_EQ(usher_discard(name), 0);
+        EXPECT_EQ(usher_discard(name), -ENOENT);
+        usher_close(scene_open(name, 1));
+        EXPECT_EQ(zk_raw_set(raw, "/damaged", "something else"), 0);
+        EXPECT_EQ(usher_discard(name), -EBADMSG);
+        EXPECT_EQ(zk_raw_set(raw, "/damaged", damages[d]), 0);
+        EXPECT_EQ(usher_discard(name), 0);
+        zk_raw_close(raw);
+    }
+}
+
 static void introduce_oneself(void *name)
 {
     struct usher_pool *pool;
@@ -223,6 +246,42 @@ static void it_is_told_who_they_are_and_since_when(void)
     zk_expect_whole(name, 2);
 }
 
+static atomic_int enough;
+
+static void *open_and_close(void *context)
+{
+    while (!atomic_load(&enough)) {
+        usher_close(scene_open(named("forked"), 1));
+    }
+    return context;
+}
+
+static void open_once(void *name)
+{
+    usher_close(scene_open(name, 0));
+}
+
+/* Names of hosts are looked up under a lock of the C library, which a child must not find locked. */
+static void a_child_opens_a_pool_whatever_our_threads_do(void)
+{
+    enum { THREADS = 3, CHILDREN = 60 };
+    pthread_t threads[THREADS];
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s", named("forked"));
+    usher_close(scene_open(name, 1));
+    for (int t = 0; t < THREADS; t++) {
+        EXPECT_EQ(pthread_create(&threads[t], NULL, open_and_close, NULL), 0);
+    }
+    for (int c = 0; c < CHILDREN; c++) {
+        scene_in_child(open_once, name);
+    }
+    atomic_store(&enough, 1);
+    for (int t = 0; t < THREADS; t++) {
+        EXPECT_EQ(pthread_join(threads[t], NULL), 0);
+    }
+    zk_expect_whole(name, 1);
+}
+
 int main(void)
 {
 #if defined(__has_feature)
@@ -245,7 +304,9 @@ int main(void)
     RUN(who_has_a_password_can_use_a_pool_that_is_for_everybody);
     RUN(a_pool_made_with_a_password_is_for_those_who_have_it);
     RUN(a_pool_whose_permissions_are_hidden_is_refused);
+    RUN(a_damaged_pool_can_be_removed_by_force);
     RUN(it_is_told_who_they_are_and_since_when);
+    RUN(a_child_opens_a_pool_whatever_our_threads_do);
     zk_server_kill(&server);
     return 0;
 }

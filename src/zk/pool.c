@@ -213,6 +213,23 @@ static int reap(struct remote *remote)
     return made;
 }
 
+/* Such as cannot be opened. */
+static int remove_damaged(const char *name)
+{
+    struct remote *remote = calloc(1, sizeof *remote);
+    if (remote == NULL) {
+        return -ENOMEM;
+    }
+    (void)pthread_mutex_init(&remote->mutex, NULL);
+    int error = connect_(remote, name);
+    if (error == 0) {
+        error = zk_remove_rubble(remote->client, remote->path);
+        zk_client_close(remote->client, true);
+    }
+    discard(remote);
+    return error;
+}
+
 static int remove_(const char *name, bool force)
 {
     struct remote *remote;
@@ -221,6 +238,8 @@ static int remove_(const char *name, bool force)
     if (error == 0) {
         error = zk_remove(remote, force);
         close_(remote, true);
+    } else if (force && (error == -EUCLEAN || error == -EPROTONOSUPPORT)) {
+        error = remove_damaged(name);
     }
     return error;
 }

@@ -113,6 +113,8 @@ int zk_inspect(struct remote *remote, struct usher_info *info, struct usher_gues
                size_t capacity);
 /* remove.c: a pool that was opened for that. */
 int zk_remove(struct remote *remote, bool force);
+/* What is left of a pool that is damaged, or that is of another version. */
+int zk_remove_rubble(struct zk_client *client, const char *path);
 /* verify.c */
 int zk_verify(struct remote *remote, void (*say)(void *context, const char *sentence),
               void *context);

@@ -75,3 +75,30 @@ int zk_remove(struct remote *remote, bool force)
     free(removal);
     return error == -EIDRM ? 0 : error;
 }
+
+/* A node, and what is below it. */
+static int remove_below(struct zk_client *client, const char *path)
+{
+    struct zk_request list = {.kind = ZK_LIST, .path = path};
+    struct zk_request drop_it = {.kind = ZK_DELETE, .path = path, .version = -1};
+    int error = zk_client_ask(client, &list, 1);
+    for (size_t n = 0; n < list.name_count && error == 0; n++) {
+        char below[ZK_PATH_ROOM];
+        int length = snprintf(below, sizeof below, "%s/%s", path, list.names[n]);
+        error = (size_t)length >= sizeof below ? -ENAMETOOLONG : remove_below(client, below);
+    }
+    zk_request_clear(&list, 1);
+    error = error != 0 ? error : zk_client_ask(client, &drop_it, 1);
+    return error == -ENOENT ? 0 : error;
+}
+
+int zk_remove_rubble(struct zk_client *client, const char *path)
+{
+    int error = -ENOTEMPTY;
+    for (unsigned tries = 0; tries < MOST_TRIES && error == -ENOTEMPTY; tries++) {
+        do {
+            error = remove_below(client, path);
+        } while (error == -ECONNRESET && (error = zk_client_again(client)) == 0);
+    }
+    return error == -ENOTEMPTY ? -EBUSY : error;
+}
