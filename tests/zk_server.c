@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char classes[] = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar";
@@ -136,18 +137,36 @@ static const char *mode_of(const struct zk_server *server)
     return mode;
 }
 
+/* Whether it answers in the end; false if it has ended. A busy machine may take long for that. */
+static bool comes_up(struct zk_server *server)
+{
+    int64_t until = scene_now_ns() + 100 * INT64_C(1000000000);
+    while (mode_of(server)[0] == '\0') {
+        EXPECT(scene_now_ns() < until);
+        if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+            return false;
+        }
+        scene_pause_us(10000);
+    }
+    return true;
+}
+
 void zk_server_restart(struct zk_server *server)
 {
     zk_server_launch(server);
-    UNTIL(mode_of(server)[0] != '\0');
+    EXPECT(comes_up(server));
 }
 
 void zk_server_start(struct zk_server *server, const char *below)
 {
+    int tries = 0;
     server->node = ZK_NET_HERE;
-    server->port = free_port();
-    configure(server, below, "");
-    zk_server_restart(server);
+    do { /* somebody may have taken the port meanwhile */
+        EXPECT(tries++ < 5);
+        server->port = free_port();
+        configure(server, below, "");
+        zk_server_launch(server);
+    } while (!comes_up(server));
 }
 
 int zk_server_leader(const struct zk_server *servers, int count)

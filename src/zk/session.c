@@ -153,7 +153,9 @@ static void *keep(void *context)
             (void)zookeeper_close(client->zh); /* who still waits for an answer gets none */
             client->zh = NULL;
         }
+        zk__resolver_enter();
         int rc = over ? ZOK : zookeeper_interest(client->zh, &fd, &interest, &tv);
+        zk__resolver_leave();
         mind_descriptor(client, fd);
         int64_t now = zk_now_ns();
         int64_t next = now + (over ? 3600000000000 : tv.tv_sec * 1000000000 + tv.tv_usec * 1000);
@@ -165,7 +167,9 @@ static void *keep(void *context)
         next = rc != ZOK && next < now + 20000000 ? now + 20000000 : next;
         int events = wait_for_events(client, interest, next > now ? next - now : 0);
         if (fd >= 0 && !client->closing && client->zh != NULL) {
+            zk__resolver_enter();
             (void)zookeeper_process(client->zh, events);
+            zk__resolver_leave();
         }
     }
     (void)pthread_mutex_unlock(&client->mutex);
@@ -296,7 +300,9 @@ int zk_client_open(struct zk_client **opened, const struct zk_way *way)
     client->fd = -1;
     client->timeout_ns = (int64_t)way->timeout_ms * 1000000;
     client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    zk__resolver_enter();
     int error = client->wake < 0 ? -errno : connect_(client, way);
+    zk__resolver_leave();
     error = error == 0 ? start(client) : error;
     if (error != 0) {
         discard(client);

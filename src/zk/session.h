@@ -42,6 +42,9 @@ struct zk_client {
 void zk__send(struct zk_client *client, struct zk_request *request);
 /* Make what is made from now on have these permissions. Whether there is memory for that. */
 bool zk__adopt(struct zk_client *client, const struct ACL_vector *acl);
+/* fork.c: around what may look up names. */
+void zk__resolver_enter(void);
+void zk__resolver_leave(void);
 /* Have the thread look what is to be done. */
 void zk__ring(struct zk_client *client);
 /* The watch of everything. */
