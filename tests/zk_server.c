@@ -114,7 +114,8 @@ void zk_server_launch(struct zk_server *server)
             dup2(nowhere, 2) >= 0) {
             (void)execl("/usr/bin/java", "java", "-Xmx128m", "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Dzookeeper.forceSync=no",
-                        "-Dzookeeper.cnxTimeout=1000", "-cp", classes,
+                        "-Dzookeeper.cnxTimeout=1000",
+                        "-Dzookeeper.fastleader.maxNotificationInterval=500", "-cp", classes,
                         "org.apache.zookeeper.server.quorum.QuorumPeerMain", path, (char *)NULL);
         }
         _exit(127);
@@ -169,10 +170,15 @@ void zk_server_start(struct zk_server *server, const char *below)
     } while (!comes_up(server));
 }
 
+bool zk_server_leads(const struct zk_server *server)
+{
+    return strcmp(mode_of(server), "leader") == 0;
+}
+
 int zk_server_leader(const struct zk_server *servers, int count)
 {
     for (int s = 0; s < count; s++) {
-        if (strcmp(mode_of(&servers[s]), "leader") == 0) {
+        if (zk_server_leads(&servers[s])) {
             return s;
         }
     }

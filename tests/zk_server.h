@@ -23,6 +23,7 @@ void zk_server_start(struct zk_server *server, const char *below);
 /* Start several that are one ensemble, on loopback or on nodes 0, 1, .. of zk_net.h, and wait until
    one of them leads. */
 void zk_server_ensemble(struct zk_server *servers, int count, const char *below, bool on_nodes);
+bool zk_server_leads(const struct zk_server *server);
 /* Which of them leads, or -1. */
 int zk_server_leader(const struct zk_server *servers, int count);
 /* Start it again, with what it had stored, at the same port. */

@@ -261,7 +261,7 @@ static void open_once(void *name)
     usher_close(scene_open(name, 0));
 }
 
-/* Names of hosts are looked up under a lock of the C library, which a child must not find locked. */
+/* Names of hosts are looked up under a lock of the C library: a child must not find it locked. */
 static void a_child_opens_a_pool_whatever_our_threads_do(void)
 {
     enum { THREADS = 3, CHILDREN = 60 };
