@@ -114,8 +114,7 @@ void zk_server_launch(struct zk_server *server)
             dup2(nowhere, 2) >= 0) {
             (void)execl("/usr/bin/java", "java", "-Xmx128m", "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Dzookeeper.forceSync=no",
-                        "-Dzookeeper.cnxTimeout=1000",
-                        "-Dzookeeper.fastleader.maxNotificationInterval=500", "-cp", classes,
+                        "-Dzookeeper.cnxTimeout=1000", "-cp", classes,
                         "org.apache.zookeeper.server.quorum.QuorumPeerMain", path, (char *)NULL);
         }
         _exit(127);
