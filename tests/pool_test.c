@@ -88,6 +88,11 @@ static void sweep_at(const struct size *sizes, size_t count, size_t only)
             (unsigned long long)sweep.states, (unsigned long long)sweep.all_states,
             sweep.complete ? "all" : "not all", (unsigned long long)sweep.transitions, sweep.groups,
             sweep.most >> 20, sweep.seconds);
+        if (sweep.violated != NULL || sweep.broken != NULL) {
+            (void)printf("    %s\n", sweep.why != NULL        ? sweep.why
+                                     : sweep.violated != NULL ? sweep.violated
+                                                              : sweep.broken);
+        }
         (void)fflush(stdout);
         EXPECT(sweep.violated == NULL);
         EXPECT(sweep.broken == NULL);

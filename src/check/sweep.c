@@ -36,6 +36,42 @@ void check_sweep_end(struct check_sweep_run *run, const char **where, const char
     (void)pthread_mutex_unlock(&run->lock);
 }
 
+static void show_state(const struct check_sweep_run *run, const uint32_t *key)
+{
+    const struct check_dictionary *shared = &run->parts.shared;
+    const struct step_machine *machine = run->system->machine;
+    for (unsigned w = 0; machine->print_word != NULL && w < run->system->shared_words; w++) {
+        char word[128];
+        uint64_t value;
+        memcpy(&value, shared->values + key[0] * shared->bytes + w * sizeof value, sizeof value);
+        (void)machine->print_word(run->system, w, value, word, sizeof word);
+        (void)fprintf(run->options->progress, "    %s\n", word);
+    }
+    for (unsigned i = 0; i < run->system->n; i++) {
+        const struct check_dictionary *private = &run->parts.private;
+        const unsigned char *state = private->values + key[1 + i] * private->bytes;
+        (void)fprintf(run->options->progress,
+                      "    P%u in %c, bytes of its state that are not 0:", i + 1,
+                      step_region_letter(machine->region(run->system, state)));
+        for (size_t b = 0; b < private->bytes; b++) {
+            if (state[b] != 0) {
+                (void)fprintf(run->options->progress, " %zu:%02x", b, state[b]);
+            }
+        }
+        (void)fprintf(run->options->progress, "\n");
+    }
+}
+
+void check_sweep_violated(struct check_sweep_run *run, const uint32_t *key, const char *what,
+                          const char *why)
+{
+    check_sweep_end(run, &run->sweep->violated, what, why);
+    if (run->options->progress != NULL) {
+        (void)fprintf(run->options->progress, "    %s: %s\n", what, why != NULL ? why : "violated");
+        show_state(run, key);
+    }
+}
+
 void check_sweep_complain(struct check_sweep_run *run, enum check_sweep_result result)
 {
     if (result == CHECK_SWEEP_ACCESSES) {

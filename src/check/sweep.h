@@ -16,7 +16,8 @@
  *                             lockout holds so do starvation and progress, which ask for less
  *     nobody is stuck         running alone for ever is a loop, too
  *
- * Not decided: whatever else there is; how many steps anyone takes. There are no traces.
+ * Not decided: whatever else there is; how many steps anyone takes. There are no traces: of what is
+ * violated the state is shown.
  *
  * Mirrored, if asked: a machine may say that it does not matter if two processes change their names
  * (step_machine.mirror). Then of a state and its mirror image only one need be kept, and is, where

@@ -206,7 +206,7 @@ static bool is_right(struct check_worker *w, const uint32_t *key)
     }
     w->full_states += critical >= run->system->k && trying > 0;
     if (critical > run->system->k && (run->system->claims & STEP_CLAIM(STEP_EXCLUSION))) {
-        check_sweep_end(run, &run->sweep->violated, "exclusion", NULL);
+        check_sweep_violated(run, key, "exclusion", NULL);
         return false;
     }
     uint64_t *judged = &w->judged[check_mix(seen_as) >> (64 - JUDGED_BITS)];
@@ -220,7 +220,7 @@ static bool is_right(struct check_worker *w, const uint32_t *key)
         wrong = check_sweep_wrong(parts, image);
     }
     if (wrong != NULL) {
-        check_sweep_end(run, &run->sweep->violated, "invariant", wrong);
+        check_sweep_violated(run, key, "invariant", wrong);
         return false;
     }
     *judged = seen_as + 1;
@@ -321,7 +321,8 @@ void check_sweep_explore(struct check_worker *w, struct check_group *group)
         return;
     }
     if (loops.what != NULL) {
-        check_sweep_end(run, &run->sweep->violated, loops.what, NULL);
+        check_sweep_violated(run, check_group_key(&run->groups, group, loops.state), loops.what,
+                             NULL);
         return;
     }
     check_sweep_add_up(w, group, count_all(run, group), loops.trying);

@@ -65,10 +65,12 @@ static void visit(void *context, const struct check_component *component)
     if ((system->claims & STEP_CLAIM(STEP_LOCKOUT)) && trying != 0 &&
         (unsigned)__builtin_popcount(stopped) < system->k) {
         j->loops->what = "lockout";
+        j->loops->state = first;
     }
     for (unsigned i = 0; i < system->n; i++) {
         if ((steppers >> i & 1) && goes_round(j, component, i)) {
             j->loops->what = "somebody is stuck";
+            j->loops->state = first;
         }
     }
 }

@@ -7,7 +7,8 @@
 
 struct check_loops {
     uint64_t trying;  /* loops in which somebody tries */
-    const char *what; /* a promise that one of them breaks, or NULL */
+    const char *what; /* a promise that one of them breaks, or NULL, */
+    uint32_t state;   /* and a state of it */
 };
 
 /*

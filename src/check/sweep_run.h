@@ -54,6 +54,9 @@ struct check_sweep_run {
    that place of the sweep if nothing has ended it before. */
 void check_sweep_end(struct check_sweep_run *run, const char **where, const char *what,
                      const char *why);
+/* The same of a promise that is broken in this state, which is written where progress is. */
+void check_sweep_violated(struct check_sweep_run *run, const uint32_t *key, const char *what,
+                          const char *why);
 void check_sweep_complain(struct check_sweep_run *run, enum check_sweep_result result);
 
 /* A group is done, and stands for `all` states: add it up in the sweep. */

@@ -105,7 +105,7 @@ struct core {
     void *wake_context;
 #ifdef CORE_STEPS
     uint32_t at_i, at_v, at_k, at_row, at_own;
-    uint32_t i_tag_mask, v_tag_mask;
+    uint32_t i_tag_mask, v_tag_mask, seat_count;
     struct step_memory *memory;
     enum core_guard broken;                     /* 0: none */
     bool doomed;                                /* CORE_DOOMED said so */
@@ -120,8 +120,8 @@ struct core {
 #define CORE_AT_ROWS(c) ((c)->at_row)
 #define CORE_ROW_STRIDE(c) 1
 #define CORE_AT_OWN(c) ((c)->at_own)
-/* A seat's count goes to two, or is not kept at all: enough, and fewer states. */
-#define CORE_SEAT_COUNT(c) (CORE_DROPS(c, CORE_GUARD_SEAT_COUNT) ? 0 : 1)
+/* A seat's count goes as far as the exploration says, or is not kept at all. */
+#define CORE_SEAT_COUNT(c) (CORE_DROPS(c, CORE_GUARD_SEAT_COUNT) ? 0 : (c)->seat_count)
 #define CORE_I_TAGS(c) ((c)->i_tag_mask)
 #define CORE_V_TAGS(c) ((c)->v_tag_mask)
 #else

@@ -36,6 +36,7 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->at_seat = c->at_line + c->line_mask + 1;
     c->i_tag_mask = bits == 0 ? 0xffff : (1U << bits) - 1;
     c->v_tag_mask = bits == 0 ? 0xfff : (1U << bits) - 1;
+    c->seat_count = system->limits.count_bits == 0 ? 1 : (1U << system->limits.count_bits) - 1;
     c->broken = (enum core_guard)system->machine->variant;
 }
 

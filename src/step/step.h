@@ -61,12 +61,13 @@ struct step_machine;
 struct step_limits {
     unsigned crashes, gives_up, grows, shrinks; /* how often, in all */
     unsigned cycles;                            /* how often each process comes, ... */
-    unsigned fewer;    /* ... and how much less often all but the first do */
-    unsigned tag_bits; /* 0: as shipped */
-    unsigned line;     /* places in the line; 0: as the machine likes */
-    unsigned queue;    /* so many come one by one, until they sit or wait, before all else */
-    unsigned stale;    /* begin with places of a round of tickets ago; 1, 2, 3: how they stand */
-    unsigned sleeper;  /* the last process wakes up with what it read a round ago; 1, 2: which */
+    unsigned fewer;      /* ... and how much less often all but the first do */
+    unsigned tag_bits;   /* 0: as shipped */
+    unsigned count_bits; /* of a seat's count; 0: one, which comes round, but makes fewer states */
+    unsigned line;       /* places in the line; 0: as the machine likes */
+    unsigned queue;      /* so many come one by one, until they sit or wait, before all else */
+    unsigned stale;      /* begin with places of a round of tickets ago; 1, 2, 3: how they stand */
+    unsigned sleeper;    /* the last process wakes up with what it read a round ago; 1, 2: which */
 };
 
 /* One machine at one size. Filled in by step_system_init, constant from then on. */
