@@ -2,8 +2,8 @@
  * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant
  * changes, and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
- * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, or more seldom if it
- * has a vigil that tells it of deaths (watch.c); and, because the first may die, too, every
+ * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, or more seldom if
+ * it has a vigil that tells it of deaths (watch.c); and, because the first may die, too, every
  * LOOK_SECOND_NS the second: the first behind it of another process, for threads die together. The
  * others sleep long, the longer the more they are, so that all of them together hardly wake, about
  * once in LOOK_EACH_NS: should those two be killed at once, one of the others finds out. Whoever
@@ -204,7 +204,8 @@ static uint32_t waiters(struct usher_pool *pool)
     uint32_t count = 0;
     usher__line_begin(pool, &walk);
     uint32_t first = walk.at;
-    uint32_t places = ahead(pool);
+    /* of this walk, which may be empty: another may not be by now */
+    uint32_t places = (walk.last - first + 1) & CORE_TICKET_MASK;
     while (walk.at - first < SAMPLE && usher__line_next(pool, &walk, &row, &word, &ticket)) {
         count++;
     }
