@@ -93,8 +93,8 @@ struct usher_seat {
  *     -EPROTONOSUPPORT  a pool of another format; -EUCLEAN a damaged one
  *     -ENOLCK        the file system has no locks; -ENOSPC, -ENOMEM, -EMFILE and the like
  *     -ENOTCONN      no server answers; -EHOSTUNREACH no such host; -ELIBACC usher-zk.so or what it
- *                    needs is not installed; -EOPNOTSUPP pools on ZooKeeper do not have that option;
- *                    -ENOPKG no TLS here
+ *                    needs is not installed; -EOPNOTSUPP pools on ZooKeeper do not have that
+ *                    option; -ENOPKG no TLS here
  *
  * After a failure *pool is NULL, and nothing has changed but that there may be a new pool.
  */

@@ -1,6 +1,6 @@
 /*
- * The rows that this process owns (claim.c), and its threads. Each thread keeps its rows for its next
- * request; when it ends, it gives back what it holds and its rows become spare.
+ * The rows that this process owns (claim.c), and its threads. Each thread keeps its rows for its
+ * next request; when it ends, it gives back what it holds and its rows become spare.
  *
  * The mutexes here are of this process alone: nothing that another process waits for.
  */

@@ -168,8 +168,8 @@ bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *gue
 /* A guest that is IDLE now was given back by another thread: its own may have ended meanwhile. */
 void usher__guest_left(struct usher_pool *pool, struct guest *guest);
 /* claim.c */
-/* A guest for a thread: a spare one, or a row that is nobody's. 0, -EUSERS or another error. This and
-   the next are called with the pool's mutex. */
+/* A guest for a thread: a spare one, or a row that is nobody's. 0, -EUSERS or another error. This
+   and the next are called with the pool's mutex. */
 int usher__claim(struct usher_pool *pool, struct guest **claimed);
 /* No thread needs this guest any more. */
 void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
