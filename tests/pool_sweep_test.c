@@ -215,6 +215,7 @@ static void guards_dropped_are_found_out(void)
 static void slow_guards_dropped_are_found_out(void)
 {
     caught(slow_rows, SLOW_ROWS);
+    caught(swept_rows, SWEPT_ROWS);
 }
 
 int main(int argc, char **argv)

@@ -167,7 +167,8 @@ static void no_guard_is_forgotten(void)
         const char *mutant = (*m)->name + PREFIX;
         EXPECT_EQ(times_listed(mutant, quick_rows, QUICK_ROWS) +
                       times_listed(mutant, stuck_rows, STUCK_ROWS) +
-                      times_listed(mutant, slow_rows, SLOW_ROWS),
+                      times_listed(mutant, slow_rows, SLOW_ROWS) +
+                      times_listed(mutant, swept_rows, SWEPT_ROWS),
                   1);
     }
 }

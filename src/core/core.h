@@ -80,6 +80,7 @@ enum core_guard {
     CORE_GUARD_SEAT_NOT_IN,      /* and not before */
     CORE_GUARD_SEAT_SAID,        /* a seat is held only by one who means that very seat */
     CORE_GUARD_SEAT_HELPED,      /* what another has asked is decided for it */
+    CORE_GUARD_DIED_ASKED,       /* what the dead one asked is decided, before its seat is marked */
     CORE_GUARD_DIED_STILL,       /* the row is still the dead one's, before its seat is marked */
     CORE_GUARD_GRANT_VALID,      /* I's author is granted only a ticket that is valid */
     CORE_GUARD_ISSUED,           /* only a ticket that has been issued is delivered */
@@ -340,6 +341,7 @@ struct core_reap {
         struct core_finish_take take;
         struct core_publish publish;
         struct core_slide slide;
+        struct core_settle settle;
     } u;
 };
 
@@ -374,6 +376,9 @@ enum core_progress core_release(struct core *c, struct core_release *f);
 /* Change the number of seats by one: a seat more, or one fewer as soon as one comes free. */
 enum core_progress core_resize(struct core *c, struct core_resize *f);
 /* Finish what a dead owner left: afterwards its row is IDLE. */
+/* Decide what is asked in f->word. f->ok: we did, and f->held is what we found; otherwise somebody
+   else has. */
+enum core_progress core_settle(struct core *c, struct core_settle *f);
 enum core_progress core_reap(struct core *c, struct core_reap *f);
 enum core_progress core_help(struct core *c, struct core_help *f);
 

@@ -65,7 +65,8 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
 /*
  * Say of the seat of a dead row, f->r, that its holder died in it. f->ok: that is said, or it has
  * none; otherwise look again. The row is read once more after the seat: if it is still as it was,
- * nobody has gone on from here, and if somebody does so now, the seat is changed first.
+ * nobody has gone on from here, and if somebody does so now, the seat is changed first. For that
+ * nobody goes on while the dead one asks for the seat: it might be its later.
  */
 static enum core_progress mark_died(struct core *c, struct core_reap *f)
 {
@@ -79,6 +80,16 @@ static enum core_progress mark_died(struct core *c, struct core_reap *f)
         CORE_RETURN(&f->died);
     }
     CORE_READ(c, &f->died, f->word, c->at_seat + f->seat);
+    if (core_seat_asks(f->word) == f->row && !CORE_DROPS(c, CORE_GUARD_DIED_ASKED)) {
+        memset(&f->u, 0, sizeof f->u);
+        f->u.settle.seat = f->seat;
+        f->u.settle.word = f->word;
+        CORE_FORGET(f->seat);
+        CORE_FORGET(f->word);
+        CORE_CALL(&f->died, core_settle(c, &f->u.settle));
+        CORE_FORGET(f->u);
+        CORE_RETURN(&f->died);
+    }
     f->ok = core_seat_row(f->word) != f->row || (f->word & CORE_SEAT_DIED) != 0;
     if (!f->ok && !CORE_DROPS(c, CORE_GUARD_DIED_STILL)) {
         CORE_READ(c, &f->died, f->again, core__row_at(c, f->row));

@@ -52,9 +52,7 @@ static enum core_progress is_held(struct core *c, struct core_settle *f)
     CORE_END(&f->in);
 }
 
-/* Decide what is asked in f->word. f->ok: we did, and f->held is what we found; otherwise somebody
-   else has. */
-static enum core_progress settle(struct core *c, struct core_settle *f)
+enum core_progress core_settle(struct core *c, struct core_settle *f)
 {
     CORE_BEGIN(f);
     CORE_CALL(f, is_held(c, f));
@@ -94,7 +92,7 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
     f->ok = false;
     f->asked = true;
     CORE_KEEP(f->word, f->word & CORE_SEAT_DIED);
-    CORE_CALL(&f->ask, settle(c, &f->settle));
+    CORE_CALL(&f->ask, core_settle(c, &f->settle));
     f->ok = f->settle.ok && !f->settle.held && (f->word & CORE_SEAT_DIED) == 0;
     if (CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
         CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
@@ -128,7 +126,7 @@ static enum core_progress try_seat(struct core *c, struct core_claim *f)
         f->settle.seat = f->seat;
         f->settle.word = f->word;
         CORE_FORGET(f->word);
-        CORE_CALL(&f->try, settle(c, &f->settle));
+        CORE_CALL(&f->try, core_settle(c, &f->settle));
         CORE_FORGET(f->settle);
         CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
     }

@@ -67,6 +67,8 @@ DROPPED(seat_said, "seat-said", "a seat is held by one who means that very seat"
         CORE_GUARD_SEAT_SAID);
 DROPPED(seat_helped, "seat-helped", "what another has asked is decided for it",
         CORE_GUARD_SEAT_HELPED);
+DROPPED(died_asked, "died-asked", "what the dead one asked is decided, before its seat is marked",
+        CORE_GUARD_DIED_ASKED);
 DROPPED(died_still, "died-still", "the row is still the dead one's, before its seat is marked",
         CORE_GUARD_DIED_STILL);
 DROPPED(grant_valid, "grant-valid", "only a valid ticket is granted", CORE_GUARD_GRANT_VALID);
@@ -78,17 +80,18 @@ DROPPED(again_until, "again-until", "no field runs over", CORE_GUARD_AGAIN_UNTIL
 DROPPED(again_v, "again-v", "V is what the guest published last", CORE_GUARD_AGAIN_V);
 
 const struct step_machine *const model_pool_mutants[] = {
-    &resize_limit,     &seat_held,     &seat_asked,     &seat_first,
-    &seat_count,       &seat_entering, &seat_not_in,    &seat_said,
-    &seat_helped,      &died_still,    &grant_valid,    &issued,
-    &slide_place,      &slide_next,    &again_v,        &again_until,
-    &enter_valid,      &own_ticket,    &leave_deliver,  &absorb,
-    &stale_place,      &stale_still,   &take_i_still,   &take_tag,
-    &entering_i_still, &v_still,       &author_v_still, &author_tag,
-    &line_tag,         &served,        &skipped,        &lap,
-    &reap_finish,      &fresh_tag,     &finish_i,       &finish_v,
-    &adopt_hole,       &adopt_valid,   &slide_live,     &owed,
-    &leaving_still,    &named,         &skip_decided,   &reap_cycle,
-    &hole_granted,     &decided_still, &same_author,    &room,
-    &counted,          &count_v_still, &count_tag,      NULL,
+    &resize_limit, &seat_held,        &seat_asked,    &seat_first,
+    &seat_count,   &seat_entering,    &seat_not_in,   &seat_said,
+    &seat_helped,  &died_asked,       &died_still,    &grant_valid,
+    &issued,       &slide_place,      &slide_next,    &again_v,
+    &again_until,  &enter_valid,      &own_ticket,    &leave_deliver,
+    &absorb,       &stale_place,      &stale_still,   &take_i_still,
+    &take_tag,     &entering_i_still, &v_still,       &author_v_still,
+    &author_tag,   &line_tag,         &served,        &skipped,
+    &lap,          &reap_finish,      &fresh_tag,     &finish_i,
+    &finish_v,     &adopt_hole,       &adopt_valid,   &slide_live,
+    &owed,         &leaving_still,    &named,         &skip_decided,
+    &reap_cycle,   &hole_granted,     &decided_still, &same_author,
+    &room,         &counted,          &count_v_still, &count_tag,
+    NULL,
 };
