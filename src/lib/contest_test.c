@@ -3,6 +3,7 @@
  * others are told that it is not theirs. With the kernel's barrier for all threads (release.c), and
  * where that cannot be had.
  */
+#include "lib/lib.h"
 #include "sitters.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -169,11 +171,58 @@ static void a_seat_is_given_back_or_made_over_but_not_both(void)
     finish(rivals.pool);
 }
 
+struct leaver {
+    struct usher_pool *pool;
+    struct usher_seat seat;
+    _Atomic int tid, go;
+};
+
+static void *end_with_a_seat(void *context)
+{
+    struct leaver *leaver = context;
+    EXPECT_EQ(usher_acquire(leaver->pool, &leaver->seat), 0);
+    atomic_store(&leaver->tid, (int)syscall(SYS_gettid));
+    while (!atomic_load(&leaver->go)) { /* awake, so that it sleeps for one reason only */
+    }
+    return NULL;
+}
+
+/* Is that thread of ours asleep? */
+static bool sleeps(int tid)
+{
+    char path[64];
+    char state = 0;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    FILE *file = fopen(path, "re");
+    EXPECT(file != NULL);
+    EXPECT_EQ(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+    (void)fclose(file);
+    return state == 'S';
+}
+
+/* Between the moment when another thread has taken a seat over and the one when it is given back,
+   the pool's mutex is held: as we do here. Its own thread ends just then. */
+static void a_thread_that_ends_waits_for_who_takes_its_seat_over(void)
+{
+    struct leaver leaver = {.pool = open_pool(1)};
+    pthread_t thread = start(end_with_a_seat, &leaver);
+    UNTIL(atomic_load(&leaver.tid) != 0);
+    (void)pthread_mutex_lock(&leaver.pool->mutex);
+    atomic_store(&leaver.go, 1);
+    UNTIL(sleeps(atomic_load(&leaver.tid)));
+    EXPECT_EQ(usher_release(leaver.pool, &leaver.seat), 0); /* ours: it could not */
+    (void)pthread_mutex_unlock(&leaver.pool->mutex);
+    join(thread);
+    EXPECT_EQ(usher_release(leaver.pool, &leaver.seat), -EPERM);
+    finish(leaver.pool);
+}
+
 int main(void)
 {
     scene_begin();
     RUN(so_it_is_without_the_kernels_help); /* before this process has asked for it */
     RUN_BOTH(of_those_who_give_back_the_same_seat_one_does);
+    RUN_BOTH(a_thread_that_ends_waits_for_who_takes_its_seat_over);
     with_file = true;
     RUN(a_seat_is_given_back_or_made_over_but_not_both);
     return 0;
