@@ -230,7 +230,7 @@ void usher__wait_arm(struct usher_pool *pool, unsigned count);
 /* Wake whoever waits, so that they see that the pool is gone. */
 void usher__wait_wake_all(struct usher_pool *pool);
 
-/* A waiter in line. `after` is the ticket to go on from: begin with usher__line_begin. */
+/* A walk along the line: the next ticket, the last one, whose place the one before was. */
 struct line_walk {
     uint32_t at, last;
     uint64_t before;
@@ -239,6 +239,8 @@ void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
 /* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
 bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
                       uint64_t *word, uint32_t *ticket);
+/* About how many wait: many of the places may be left by those who gave up. */
+uint32_t usher__line_waiters(struct usher_pool *pool);
 
 static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t row)
 {

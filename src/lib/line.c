@@ -2,6 +2,8 @@
 #include "core/parts.h"
 #include "lib/lib.h"
 
+enum { SAMPLE = 128 }; /* places, to find out how many wait */
+
 void usher__line_begin(struct usher_pool *pool, struct line_walk *walk)
 {
     uint64_t v = atomic_load(&pool->core.words[CORE_AT_V(&pool->core)]);
@@ -36,4 +38,23 @@ bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t 
         }
     }
     return false;
+}
+
+uint32_t usher__line_waiters(struct usher_pool *pool)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    uint32_t count = 0;
+    usher__line_begin(pool, &walk);
+    uint32_t first = walk.at;
+    while (walk.at - first < SAMPLE && usher__line_next(pool, &walk, &row, &word, &ticket)) {
+        count++;
+    }
+    uint32_t walked = walk.at - first;
+    /* What is left of this walk: nothing where seats are free, for then it begins behind its end;
+       and a second walk may find another line. */
+    int32_t left = core_ticket_after(walk.last, walk.at) + 1;
+    return left > 0 ? count + (uint32_t)((uint64_t)count * (uint32_t)left / walked) + 1 : count;
 }

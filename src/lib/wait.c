@@ -29,7 +29,6 @@ enum {
     NEAR = 64,  /* so far we look for one of another process */
     SCOUT = 12, /* so far for one who looks soon */
     SCOUT_NS = 10 * 1000 * 1000,
-    SAMPLE = 128, /* places, to find out how many wait */
     SPIN_NS = 50 * 1000,
     SPIN_LOOKS = 1000, /* about as long as it takes to be woken */
     SPIN_VAIN = 4,     /* so often more in vain than not, and it is tried ... */
@@ -194,25 +193,6 @@ static uint32_t ahead(struct usher_pool *pool)
     return (walk.last - walk.at + 1) & CORE_TICKET_MASK;
 }
 
-/* About how many wait: many of the places may be left by those who gave up. */
-static uint32_t waiters(struct usher_pool *pool)
-{
-    struct line_walk walk;
-    uint64_t word;
-    uint32_t row;
-    uint32_t ticket;
-    uint32_t count = 0;
-    usher__line_begin(pool, &walk);
-    uint32_t first = walk.at;
-    /* of this walk, which may be empty: another may not be by now */
-    uint32_t places = (walk.last - first + 1) & CORE_TICKET_MASK;
-    while (walk.at - first < SAMPLE && usher__line_next(pool, &walk, &row, &word, &ticket)) {
-        count++;
-    }
-    uint32_t walked = walk.at - first;
-    return walked < places ? (uint32_t)((uint64_t)count * places / walked) + 1 : count;
-}
-
 static int64_t until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now)
 {
     if (place <= 2) {
@@ -224,7 +204,7 @@ static int64_t until(struct usher_pool *pool, unsigned place, uint32_t row, int6
     uint32_t random = scatter(row, now) | 1;
     unsigned zeros = (unsigned)__builtin_clz(random);
     int64_t log2_1024 = (int64_t)(zeros + 1) * 1024 - ((random << zeros) >> 21) % 1024;
-    int64_t each = (int64_t)LOOK_EACH_NS * waiters(pool);
+    int64_t each = (int64_t)LOOK_EACH_NS * usher__line_waiters(pool);
     return now + each / 1024 * (log2_1024 * 710 / 1024);
 }
 
