@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,6 +147,13 @@ static double measure(const struct bench_peer *peer, const unsigned *processors)
     return took;
 }
 
+static void want(const char *against, const char *title, struct bench_summary ratio, double most)
+{
+    char what[96];
+    (void)snprintf(what, sizeof what, "usher pool / %s, %s", against, title);
+    bench_want(what, ratio, true, most);
+}
+
 static void compare(const char *name, const char *title, const unsigned *processors)
 {
     static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
@@ -166,10 +174,8 @@ static void compare(const char *name, const char *title, const unsigned *process
     unsigned limit = bench_index(peers, count, "limit_fifo");
     unsigned pool = bench_index(peers, count, "usher pool");
     unsigned undo = bench_index(peers, count, "semop+SEM_UNDO");
-    bench_want("usher pool / limit_fifo, a hand-over", bench_ratio(took[pool], took[limit], rounds),
-               true, 1 / 0.9);
-    bench_want("usher pool / semop+SEM_UNDO, a hand-over",
-               bench_ratio(took[pool], took[undo], rounds), true, 1);
+    want("limit_fifo", title, bench_ratio(took[pool], took[limit], rounds), 1 / 0.9);
+    want("semop+SEM_UNDO", title, bench_ratio(took[pool], took[undo], rounds), 1);
 }
 
 void bench_handover(void)

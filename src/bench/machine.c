@@ -30,6 +30,17 @@ static void proc_value(const char *path, const char *key, char *value, size_t ro
     }
 }
 
+/* In GiB; /proc says kB and means KiB. */
+static void read_memory(char *memory, size_t room)
+{
+    char *end;
+    proc_value("/proc/meminfo", "MemTotal", memory, room);
+    double kib = strtod(memory, &end);
+    if (end != memory) {
+        (void)snprintf(memory, room, "%.1f GiB", kib / (1024 * 1024));
+    }
+}
+
 json_t *bench_machine(void)
 {
     struct utsname system;
@@ -43,7 +54,7 @@ json_t *bench_machine(void)
     (void)getloadavg(load, 3);
     (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
     proc_value("/proc/cpuinfo", "model name", processor, sizeof processor);
-    proc_value("/proc/meminfo", "MemTotal", memory, sizeof memory);
+    read_memory(memory, sizeof memory);
     char kernel[sizeof system.sysname + sizeof system.release + 1];
     (void)snprintf(kernel, sizeof kernel, "%s %s", system.sysname, system.release);
     char name[sizeof system.machine + 160];

@@ -64,7 +64,8 @@ static unsigned measure(unsigned seats, const char *name, const char *title)
     return rounds;
 }
 
-static void want(const char *peer, const char *against, unsigned rounds, double limit)
+static void want(const char *peer, const char *against, unsigned seats, unsigned rounds,
+                 double limit)
 {
     char what[128];
     unsigned one = bench_index(peers, peer_count, peer);
@@ -72,19 +73,19 @@ static void want(const char *peer, const char *against, unsigned rounds, double 
     if (one == peer_count || other == peer_count) {
         return;
     }
-    (void)snprintf(what, sizeof what, "%s / %s", peer, against);
+    (void)snprintf(what, sizeof what, "%s / %s, k = %u", peer, against, seats);
     bench_want(what, bench_ratio(took[one], took[other], rounds), true, limit);
 }
 
 void bench_uncontended(void)
 {
     unsigned rounds = measure(4, "four", "acquire and release, one thread, alone, k = 4");
-    want("usher pool", "sem_t", rounds, 1.5);
-    want("usher gate", "sem_t", rounds, 1.2);
-    want("usher pool", "semop+SEM_UNDO", rounds, 0.1);
+    want("usher pool", "sem_t", 4, rounds, 1.5);
+    want("usher gate", "sem_t", 4, rounds, 1.2);
+    want("usher pool", "semop+SEM_UNDO", 4, rounds, 0.1);
     rounds = measure(1, "one", "acquire and release, one thread, alone, k = 1");
-    want("usher pool", "sem_t", rounds, 1.5);
-    want("usher pool", "robust mutex", rounds, 1.2);
-    want("usher pool", "semop+SEM_UNDO", rounds, 0.1);
+    want("usher pool", "sem_t", 1, rounds, 1.5);
+    want("usher pool", "robust mutex", 1, rounds, 1.2);
+    want("usher pool", "semop+SEM_UNDO", 1, rounds, 0.1);
     bench_peers_absent("uncontended");
 }
