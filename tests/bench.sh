@@ -43,7 +43,7 @@ rows=$(jq '[.tables[].rows | length] | add' r.json)
 sed 's/"[^"]*"/x/g' r.csv | awk -F, 'NF != 12 {exit 1}' || fail "a line has not 12 fields"
 grep -q ": yes$\|: NO$" said || fail "no yes and no NO is printed"
 
-for workload in uncontended contended handover parked growth recovery job; do
+for workload in uncontended contended handover parked growth recovery idle job; do
     svg=made/bench-$workload.svg
     [ -s "$svg" ] || fail "no $svg"
     [ "$(head -c 4 "$svg")$(tail -n 1 "$svg")" = "<svg</svg>" ] || fail "$svg is not whole"

@@ -1,6 +1,7 @@
 /* Which pictures there are, and how they are laid out: see plot.h. */
 #include "bench/plot.h"
 
+#include "bench/peers.h"
 #include "bench/results.h"
 #include "svg/svg.h"
 
@@ -14,6 +15,7 @@ enum {
     LINE_WIDTH = 290,
     LINE_HEIGHT = 190,
     BAR_WIDTH = 300,
+    BAR_MARGIN = 110,
     NAMES = 220
 };
 
@@ -22,14 +24,17 @@ static const struct {
     const char *workload, *title;
     unsigned columns;
     const char *only; /* this table, or all if NULL */
+    bool bars;        /* also where there are many cases */
 } pictures[] = {
-    {"uncontended", "Acquire and release with nobody else about", 1, NULL},
-    {"contended", "Many processes that all want in: entries a second", 3, "speed"},
-    {"handover", "A seat handed to a process that sleeps", 1, NULL},
-    {"parked", "A seat that goes down a line of sleepers", 2, NULL},
-    {"growth", "Cost as guests and seats grow", 3, NULL},
-    {"recovery", "A holder is killed: until the next is in", 1, NULL},
-    {"job", "One job, by itself and behind a command", 1, NULL},
+    {"uncontended", "Acquire and release with nobody else about", 1, NULL, false},
+    {"contended", "Many processes that all want in: entries a second", 3, "speed", false},
+    {"handover", "A seat handed to a process that sleeps", 1, NULL, false},
+    {"parked", "A seat that goes down a line of sleepers", 2, NULL, false},
+    {"growth", "Cost as guests and seats grow", 3, NULL, false},
+    {"recovery", "A holder is killed: until the next is in", 1, NULL, false},
+    {"idle", "Waiting while nothing happens", 1, NULL, true},
+    {"job", "One job, by itself and behind a command", 1, NULL, false},
+    {"zookeeper", "Pools on ZooKeeper", 1, NULL, true},
 };
 
 void bench_scale_add(struct bench_scale *scale, double value)
@@ -102,24 +107,27 @@ unsigned bench_scale_marks(const struct bench_scale *scale, double *marks)
     return count;
 }
 
-const char *bench_colour(const char *peer)
+struct bench_stroke bench_stroke(const char *peer)
 {
-    static const char *const others[] = {"#8d6e63", "#ab47bc", "#7cb342", "#ef6c00", "#c2185b",
-                                         "#9e9d24", "#5d4037", "#00838f", "#f9a825", "#6d4c41"};
+    static const char *const others[] = {"#ef6c00", "#7cb342", "#8e24aa", "#d32f2f",
+                                         "#795548", "#f9a825", "#ec407a", "#37474f"};
+    static const char dash[] = " stroke-dasharray=\"5 3\"";
+    const unsigned colours = sizeof others / sizeof others[0];
     if (strstr(peer, "limit") != NULL) {
-        return "#90a4ae";
+        return (struct bench_stroke){"#90a4ae", strcmp(peer, "limit_fifo") == 0 ? "" : dash};
     }
     if (strstr(peer, "gate") != NULL) {
-        return "#26a69a";
+        return (struct bench_stroke){"#26a69a", ""};
     }
     if (strstr(peer, "usher") != NULL) {
-        return "#1565c0";
+        return (struct bench_stroke){"#1565c0", ""};
     }
-    unsigned sum = 0;
-    for (const char *c = peer; *c != '\0'; c++) {
-        sum = sum * 31 + (unsigned char)*c;
+    unsigned at = bench_index(bench_peers, bench_peer_count, peer);
+    if (at == bench_peer_count) { /* of one workload alone: any will do */
+        return (struct bench_stroke){others[strlen(peer) % colours], ""};
     }
-    return others[sum % 10];
+    at -= bench_index(bench_peers, bench_peer_count, "sem_t"); /* before it: ours, the limits */
+    return (struct bench_stroke){others[at % colours], at / colours % 2 == 0 ? "" : dash};
 }
 
 /* The case without its last part: "k=1, 0 us inside, 4 processes" is of "k=1, 0 us inside". */
@@ -137,16 +145,19 @@ bool bench_in_group(const json_t *row, const char *group)
     return strcmp(own, group) == 0;
 }
 
-/* A panel for a table with one case, or one for each series of it. */
-static unsigned add_panels(const json_t *table, struct bench_panel *panels, unsigned count)
+/* A panel for a table of bars, or one for each series of it. */
+static unsigned add_panels(const json_t *table, bool bars, struct bench_panel *panels,
+                           unsigned count)
 {
     size_t r;
     const json_t *row;
     json_array_foreach(json_object_get(table, "rows"), r, row)
     {
         struct bench_panel panel = {.table = table};
-        panel.bars = bench_text(row, "case")[0] == '\0';
-        group_of(row, panel.group, sizeof panel.group);
+        panel.bars = bars || bench_text(row, "case")[0] == '\0';
+        if (!panel.bars) {
+            group_of(row, panel.group, sizeof panel.group);
+        }
         bool known = false;
         for (unsigned p = 0; p < count; p++) {
             known =
@@ -161,17 +172,28 @@ static unsigned add_panels(const json_t *table, struct bench_panel *panels, unsi
     return count;
 }
 
+/* How wide bars are: as wide as the titles above them. */
+static double bar_width(const struct bench_panel *panels, unsigned count)
+{
+    double width = BAR_WIDTH;
+    for (unsigned p = 0; p < count; p++) {
+        size_t letters = strlen(panels[p].title) + strlen(bench_text(panels[p].table, "unit"));
+        width = fmax(width, 8.1 * (double)letters - NAMES - BAR_MARGIN);
+    }
+    return width;
+}
+
 /* Where each panel is; the height of all. */
 static double lay_out(struct bench_panel *panels, unsigned count, unsigned columns)
 {
     double y = 70;
+    double bars = bar_width(panels, count);
     for (unsigned p = 0; p < count; p++) {
         struct bench_panel *panel = &panels[p];
-        const char *peers[BENCH_MAX_NAMES];
         panel->x = panel->bars ? NAMES : 70 + (p % columns) * (LINE_WIDTH + 70.0);
         panel->y = y;
-        panel->width = panel->bars ? BAR_WIDTH : LINE_WIDTH;
-        panel->height = panel->bars ? BAR * bench_names(panel->table, "peer", peers) : LINE_HEIGHT;
+        panel->width = panel->bars ? bars : LINE_WIDTH;
+        panel->height = panel->bars ? BAR * bench_bar_rows(panel->table) : LINE_HEIGHT;
         if (p % columns == columns - 1 || p + 1 == count) {
             y += panel->height + 75;
         }
@@ -185,16 +207,17 @@ static double draw_legend(FILE *file, const struct bench_panel *panels, double y
     unsigned count = bench_names(panels[0].table, "peer", peers);
     double x = 30;
     for (unsigned p = 0; p < count; p++) {
-        double needed = 44 + 8.2 * (double)strlen(peers[p]);
+        double needed = 47 + 8.2 * (double)strlen(peers[p]);
         if (x + needed > width) {
             x = 30;
             y += 20;
         }
+        struct bench_stroke stroke = bench_stroke(peers[p]);
         (void)fprintf(file,
                       "<line x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\" stroke=\"%s\" "
-                      "stroke-width=\"3\"/>\n",
-                      x, y - 4, x + 18, y - 4, bench_colour(peers[p]));
-        svg_text(file, x + 23, y, "start", "", peers[p]);
+                      "stroke-width=\"3\"%s/>\n",
+                      x, y - 4, x + 21, y - 4, stroke.colour, stroke.dash);
+        svg_text(file, x + 26, y, "start", "", peers[p]);
         x += needed;
     }
     return y + 20;
@@ -219,7 +242,8 @@ static int draw(const char *path, const char *title, struct bench_panel *panels,
 {
     unsigned wide = count < columns ? count : columns;
     double height = lay_out(panels, count, columns);
-    double width = panels[0].bars ? NAMES + BAR_WIDTH + 110.0 : 50 + wide * (LINE_WIDTH + 70.0);
+    double width =
+        panels[0].bars ? NAMES + panels[0].width + BAR_MARGIN : 50 + wide * (LINE_WIDTH + 70.0);
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         (void)fprintf(stderr, "usher-bench: cannot write %s\n", path);
@@ -265,7 +289,7 @@ int bench_plot(const json_t *results, const char *workload, const char *director
         if (strcmp(bench_text(table, "workload"), workload) == 0 &&
             (pictures[at].only == NULL ||
              strcmp(bench_text(table, "name"), pictures[at].only) == 0)) {
-            count = add_panels(table, panels, count);
+            count = add_panels(table, pictures[at].bars, panels, count);
         }
     }
     if (count == 0) {

@@ -9,10 +9,10 @@
 /* DIRECTORY/bench-WORKLOAD.svg. 1: drawn; 0: this workload has no picture; -1: not written. */
 int bench_plot(const json_t *results, const char *workload, const char *directory);
 
-/* What a panel shows: bars of a table with one case; or lines, for the cases that begin so. */
+/* What a panel shows: bars of a table, case by case; or lines, for the cases that begin so. */
 struct bench_panel {
     const json_t *table;
-    char title[96], group[64];
+    char title[128], group[64];
     bool bars;
     double x, y, width, height; /* where its axes are */
 };
@@ -29,7 +29,14 @@ double bench_scale_at(const struct bench_scale *scale, double value);
 /* The marks of an axis, at most 16. How many. */
 unsigned bench_scale_marks(const struct bench_scale *scale, double *marks);
 
-const char *bench_colour(const char *peer);
+/* How a peer is drawn, the same in all pictures: no two have lines that look alike. */
+struct bench_stroke {
+    const char *colour, *dash; /* dash: an attribute, or "" */
+};
+struct bench_stroke bench_stroke(const char *peer);
+
+/* The bars of a panel, and the lines that say of which case they are. */
+unsigned bench_bar_rows(const json_t *table);
 void bench_draw_bars(FILE *file, const struct bench_panel *panel);
 void bench_draw_lines(FILE *file, const struct bench_panel *panel, const struct bench_scale *scale);
 /* Does the row belong to the panel's series? */

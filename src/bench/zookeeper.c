@@ -91,7 +91,7 @@ static void compare_speed(void)
         measure_crowd(at, rounds, seconds);
     }
     bench_table("zookeeper", "speed",
-                "acquire and release, and of the engine a write: a second, of all clients together",
+                "acquire and release, and of the engine a write, of all clients together",
                 "a second", "more");
     for (unsigned at = 0; at < CROWDS; at++) {
         for (unsigned p = 0; p < peer_count; p++) {
