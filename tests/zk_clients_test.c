@@ -202,17 +202,11 @@ static void who_is_first_in_line_delays_nobody(void)
 
 int main(void)
 {
-    if (!zk_server_possible()) {
-        return 77;
-    }
-    scene_begin();
-    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
-    zk_workers_begin();
+    zk_begin(SESSION_MS);
     zk_judge_begin();
     story = mmap(NULL, sizeof *story, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     EXPECT(story != MAP_FAILED);
     network = zk_net_begin(SERVERS + CLIENTS);
-    zk_set_session(SESSION_MS);
     zk_server_ensemble(servers, SERVERS, scene_directory(), network);
     RUN(a_holders_seat_is_given_on_and_its_old_fence_is_refused);
     RUN(who_is_first_in_line_delays_nobody);

@@ -215,16 +215,10 @@ static void without_a_majority_nothing_is_granted_and_holders_know_it(void)
 
 int main(void)
 {
-    if (!zk_server_possible()) {
-        return 77;
-    }
-    scene_begin();
-    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
+    zk_begin(LONG_MS);
     EXPECT_EQ(setenv("USHER_ZK_RENEW", "60", 1), 0); /* rolls of tickets, while all that happens */
-    zk_workers_begin();
     zk_judge_begin();
     network = zk_net_begin(SERVERS + ZK_JUDGE_CLIENTS);
-    zk_set_session(LONG_MS);
     zk_server_ensemble(servers, SERVERS, scene_directory(), network);
     RUN(work_goes_on_when_leaders_are_killed);
     RUN(work_goes_on_when_a_leader_is_stopped_for_eight_seconds);

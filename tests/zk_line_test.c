@@ -291,19 +291,7 @@ static void a_roll_is_renewed_before_its_numbers_come_to_their_end(void)
 
 int main(void)
 {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    (void)printf("SKIPPED: a process with threads cannot fork under the thread sanitizer\n");
-    return 77;
-#endif
-#endif
-    if (!zk_server_possible()) {
-        return 77;
-    }
-    scene_begin();
-    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
-    zk_workers_begin();
-    zk_set_session(SESSION_MS);
+    zk_begin(SESSION_MS);
     zk_server_start(&server, scene_directory());
     RUN(tickets_come_from_roll_after_roll);
     RUN(seats_go_in_order_of_arrival_across_rolls);

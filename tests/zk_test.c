@@ -329,19 +329,7 @@ static void bad_names_and_options_are_refused(void)
 
 int main(void)
 {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    (void)printf("SKIPPED: a process with threads cannot fork under the thread sanitizer\n");
-    return 77;
-#endif
-#endif
-    if (!zk_server_possible()) {
-        return 77;
-    }
-    scene_begin();
-    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
-    zk_workers_begin();
-    zk_set_session(SESSION_MS);
+    zk_begin(SESSION_MS);
     zk_server_start(&server, scene_directory());
     RUN(bad_names_and_options_are_refused);
     RUN(at_most_k_hold_a_seat_each_with_its_own_and_fences_grow);

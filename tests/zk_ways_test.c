@@ -284,19 +284,7 @@ static void a_child_opens_a_pool_whatever_our_threads_do(void)
 
 int main(void)
 {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    (void)printf("SKIPPED: a process with threads cannot fork under the thread sanitizer\n");
-    return 77;
-#endif
-#endif
-    if (!zk_server_possible()) {
-        return 77;
-    }
-    scene_begin();
-    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
-    zk_workers_begin();
-    zk_set_session(SESSION_MS);
+    zk_begin(SESSION_MS);
     zk_server_start(&server, scene_directory());
     RUN(settings_that_mean_nothing_are_refused);
     RUN(the_session_time_is_what_the_servers_grant);

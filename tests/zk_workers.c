@@ -1,18 +1,13 @@
 /* Processes that come and go: see zk_workers.h. */
 #include "zk_workers.h"
 
+#include "zk_server.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
 struct zk_seen *zk_seen;
 static long session_ms;
-
-void zk_workers_begin(void)
-{
-    zk_seen =
-        mmap(NULL, sizeof *zk_seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    EXPECT(zk_seen != MAP_FAILED);
-}
 
 void zk_set_session(long ms)
 {
@@ -20,6 +15,25 @@ void zk_set_session(long ms)
     session_ms = ms;
     (void)snprintf(text, sizeof text, "%ldms", ms);
     EXPECT_EQ(setenv("USHER_ZK_TIMEOUT", text, 1), 0);
+}
+
+void zk_begin(long ms)
+{
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    (void)printf("SKIPPED: a process with threads cannot fork under the thread sanitizer\n");
+    exit(77);
+#endif
+#endif
+    if (!zk_server_possible()) {
+        exit(77);
+    }
+    scene_begin();
+    EXPECT_EQ(unsetenv("USHER_MODULES"), 0);
+    zk_seen =
+        mmap(NULL, sizeof *zk_seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(zk_seen != MAP_FAILED);
+    zk_set_session(ms);
 }
 
 uint64_t zk_fence_of(struct usher_pool *pool, const struct usher_seat *seat)

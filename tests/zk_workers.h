@@ -20,8 +20,9 @@ struct zk_seen {
 };
 extern struct zk_seen *zk_seen;
 
-/* Once, before anything else. */
-void zk_workers_begin(void);
+/* Once, before anything else: a scene, and the session time. If there can be no server the test ends
+   here, with a word and 77. */
+void zk_begin(long session_ms);
 /* The session time of the pools that are opened from now on. */
 void zk_set_session(long ms);
 /* The fence of a seat, which must be held. */
