@@ -107,6 +107,7 @@ USHER_API int usher_open(struct usher_pool **pool, const char *name,
  *     -EUSERS  the pool's guest table is full: each thread that has used the pool keeps a row until
  *              it ends, and a row more for each further seat it holds at a time
  *     -EIDRM   the pool has been removed
+ *     -EKEYREVOKED  on ZooKeeper: somebody has deleted the ticket; ask again
  *     -ECANCELED  usher_options.waiting said so
  *     -EUCLEAN  the pool is damaged: a seat is granted, and there is none
  *     -ESTALE  the handle came through fork: open the pool anew in the child
@@ -127,6 +128,7 @@ USHER_API int usher_try_acquire(struct usher_pool *pool, struct usher_seat *seat
  * Give a seat back; the next in line has it at once. Any thread of the process may.
  *
  *     -EPERM   this process does not hold that seat: never did, or has given it back already
+ *     -EKEYREVOKED  on ZooKeeper: somebody has deleted its ticket, so it was given on before that
  */
 USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);
 

@@ -14,6 +14,7 @@ struct zk_raw {
     char *text;
     size_t room, length;
     int count;
+    char youngest[64]; /* of what was listed: its sequence number is the highest */
 };
 
 static void ignore(zhandle_t *zh, int type, int state, const char *path, void *context)
@@ -116,8 +117,16 @@ static void on_name(int rc, const char *name, const void *raw)
 static void on_names(int rc, const struct String_vector *names, const void *raw_)
 {
     struct zk_raw *raw = (struct zk_raw *)(uintptr_t)raw_;
+    const char *highest = "";
+    raw->youngest[0] = '\0';
     for (int32_t n = 0; rc == ZOK && n < names->count; n++) {
-        raw->length += strlen(names->data[n]);
+        size_t length = strlen(names->data[n]);
+        const char *sequence = names->data[n] + (length < 10 ? 0 : length - 10);
+        raw->length += length;
+        if (strcmp(sequence, highest) > 0) {
+            highest = sequence;
+            (void)snprintf(raw->youngest, sizeof raw->youngest, "%s", names->data[n]);
+        }
     }
     raw->count = rc == ZOK ? names->count : 0;
     answered(raw, rc);
@@ -154,6 +163,15 @@ int zk_raw_list(struct zk_raw *raw, const char *path, size_t *length)
     int rc = finish(raw, zoo_aget_children(raw->zh, path, 0, on_names, raw));
     *length = raw->length;
     return rc == ZOK ? raw->count : rc;
+}
+
+int zk_raw_delete_youngest(struct zk_raw *raw, const char *path)
+{
+    size_t length;
+    char ticket[256];
+    EXPECT(zk_raw_list(raw, path, &length) > 0);
+    (void)snprintf(ticket, sizeof ticket, "%s/%s", path, raw->youngest);
+    return zk_raw_delete(raw, ticket);
 }
 
 int zk_raw_tickets(struct zk_raw *raw, const char *prefix, int count)

@@ -17,6 +17,8 @@ void zk_raw_close(struct zk_raw *raw);
 int zk_raw_get(struct zk_raw *raw, const char *path, char *text, size_t room);
 int zk_raw_set(struct zk_raw *raw, const char *path, const char *text);
 int zk_raw_delete(struct zk_raw *raw, const char *path);
+/* Delete the youngest of the tickets below a node. */
+int zk_raw_delete_youngest(struct zk_raw *raw, const char *path);
 /* Give the creator, which has this connection's password, all permissions but to change them. */
 int zk_raw_restrict(struct zk_raw *raw, const char *path);
 /* Create nodes "PREFIX%010d" that go with the session, all at once. */

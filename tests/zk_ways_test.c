@@ -91,8 +91,11 @@ static void without_tls_in_the_client_library_that_is_said(void)
 {
     void *library = dlopen("libzookeeper_st.so.2", RTLD_NOW);
     if (library != NULL && dlsym(library, "zookeeper_init_ssl") == NULL) {
+        long long before = zk_server_number(&server, "zk_connection_request_count");
         EXPECT_EQ(opened("USHER_ZK_TLS", "ca.pem,cert.pem,key.pem", "tls"), -ENOPKG);
         EXPECT(strstr(usher_strerror(-ENOPKG), "without TLS") != NULL);
+        EXPECT(before > 0); /* nothing is sent */
+        EXPECT_EQ(zk_server_number(&server, "zk_connection_request_count"), before);
     } else {
         (void)printf("  not so here: this client library has TLS\n");
     }
@@ -175,7 +178,6 @@ static void a_pool_whose_permissions_are_hidden_is_refused(void)
     zk_raw_close(raw);
 }
 
-/* A guest that says what it is; it stays until it is told to leave. */
 /* As the message says. What is somebody else's stays. */
 static void a_damaged_pool_can_be_removed_by_force(void)
 {
@@ -198,6 +200,31 @@ static void a_damaged_pool_can_be_removed_by_force(void)
     }
 }
 
+/* By hand, while its session and the pool are there: that is neither's end. */
+static void a_ticket_that_somebody_deletes_is_not_a_pool_that_is_removed(void)
+{
+    const char *name = named("deleted");
+    struct usher_pool *pool = scene_open(name, 1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct zk_raw *raw = zk_raw_open(server.port, NULL);
+    scene_clear();
+    pid_t waiter = scene_waiter(0, name, 1);
+    EXPECT_EQ(zk_raw_delete_youngest(raw, "/deleted/t0"), 0);
+    UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
+    EXPECT_EQ(atomic_load(&board->result[0]), -EKEYREVOKED);
+    EXPECT(strstr(usher_strerror(-EKEYREVOKED), "deleted on the servers") != NULL);
+    scene_leave(0, waiter);
+    EXPECT_EQ(zk_raw_delete_youngest(raw, "/deleted/t0"), 0); /* the holder's */
+    EXPECT_EQ(usher_release(pool, &seat), -EKEYREVOKED);
+    EXPECT_EQ(usher_release(pool, &seat), -EPERM);
+    seat = scene_acquire(pool);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    zk_raw_close(raw);
+    usher_close(pool);
+    zk_expect_whole(name, 1);
+}
+
+/* A guest that says what it is; it stays until it is told to leave. */
 static void introduce_oneself(void *name)
 {
     struct usher_pool *pool;
@@ -293,6 +320,7 @@ int main(void)
     RUN(a_pool_made_with_a_password_is_for_those_who_have_it);
     RUN(a_pool_whose_permissions_are_hidden_is_refused);
     RUN(a_damaged_pool_can_be_removed_by_force);
+    RUN(a_ticket_that_somebody_deletes_is_not_a_pool_that_is_removed);
     RUN(it_is_told_who_they_are_and_since_when);
     RUN(a_child_opens_a_pool_whatever_our_threads_do);
     zk_server_kill(&server);

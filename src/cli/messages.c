@@ -113,6 +113,7 @@ static enum cli_exit code_of(int error, bool creating)
     case ENOTCONN:
     case EHOSTUNREACH:
     case EKEYEXPIRED:
+    case EKEYREVOKED:
     case ELIBACC:
     case ELIBBAD:
     case EOVERFLOW:

@@ -42,6 +42,9 @@ static const struct {
     {ESRCH, "there is no such process"},
     {EKEYEXPIRED, "the pool's servers have not been heard from for too long: the seat or the place "
                   "in line is lost; open the pool again"},
+    {EKEYREVOKED,
+     "the ticket was deleted on the servers by somebody else: the seat or the place in "
+     "line is lost; ask again, and see who deletes nodes below the pool"},
     {ENOTCONN, "the pool's servers do not answer: see that they run and that the address is right"},
     {EHOSTUNREACH, "the address of the pool's servers cannot be found"},
     {ELIBACC,

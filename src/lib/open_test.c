@@ -36,11 +36,12 @@ static uint64_t sum_of(const char *path)
 static void every_error_has_a_sentence_of_its_own(void)
 {
     static const int errors[] = {
-        0,        -EINVAL, -ENAMETOOLONG, -ERANGE,          -EDOM,         -ENOENT,    -EEXIST,
-        -EACCES,  -ELOOP,  -ENODEV,       -ENODATA,         -EKEYREJECTED, -EMSGSIZE,  -EBADMSG,
-        -EUCLEAN, -ENOLCK, -ENOSPC,       -EPROTONOSUPPORT, -ENOMEM,       -EMFILE,    -ENFILE,
-        -EROFS,   -EUSERS, -EIDRM,        -ESTALE,          -EAGAIN,       -ETIMEDOUT, -EPERM,
-        -ESRCH,   -EBUSY,  -ENOSYS,       -ENOTDIR,         -EIO,          -EDQUOT,    -EOVERFLOW};
+        0,         -EINVAL,  -ENAMETOOLONG, -ERANGE, -EDOM,      -ENOENT,
+        -EEXIST,   -EACCES,  -ELOOP,        -ENODEV, -ENODATA,   -EKEYREJECTED,
+        -EMSGSIZE, -EBADMSG, -EUCLEAN,      -ENOLCK, -ENOSPC,    -EPROTONOSUPPORT,
+        -ENOMEM,   -EMFILE,  -ENFILE,       -EROFS,  -EUSERS,    -EIDRM,
+        -ESTALE,   -EAGAIN,  -ETIMEDOUT,    -EPERM,  -ESRCH,     -EBUSY,
+        -ENOSYS,   -ENOTDIR, -EIO,          -EDQUOT, -EOVERFLOW, -EKEYREVOKED};
     enum { ERRORS = sizeof errors / sizeof errors[0] };
     for (unsigned a = 0; a < ERRORS; a++) {
         const char *sentence = usher_strerror(errors[a]);

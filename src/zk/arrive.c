@@ -123,8 +123,8 @@ static int create_ticket(struct remote *remote, struct zk_own *own, struct zk_vi
     return error;
 }
 
-/* What the own ticket says. 0: see own->granted; -EIDRM: it is gone, and the pool is. One watch is
-   enough: it lasts until the ticket changes, across connections. */
+/* What the own ticket says. 0: see own->granted; if it is gone, the errors of zk_why_gone. One watch
+   is enough: it lasts until the ticket changes, across connections. */
 static int read_ticket(struct remote *remote, struct zk_own *own, bool watch)
 {
     int error;
@@ -141,7 +141,7 @@ static int read_ticket(struct remote *remote, struct zk_own *own, bool watch)
         }
         zk_request_clear(requests, 2);
     } while (error == -ECONNRESET && (error = zk_client_again(remote->client)) == 0);
-    return error == -ENOENT ? -EIDRM : error;
+    return error == -ENOENT ? zk_why_gone(remote) : error;
 }
 
 /* Leave the line. `why`; or 0: it was granted before that. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_LOOKS = 1000 };
 
@@ -144,4 +145,25 @@ int zk_look(struct remote *remote, struct zk_view *view)
 int zk_glance(struct remote *remote, struct zk_view *view)
 {
     return look(remote, view, true);
+}
+
+int zk_why_gone(struct remote *remote)
+{
+    enum { LOOKS = 8 };
+    struct zk_view *view = calloc(1, sizeof *view);
+    int64_t pause_ns = zk_client_timeout_ns(remote->client) / 3 / LOOKS;
+    struct timespec pause = {pause_ns / 1000000000, pause_ns % 1000000000};
+    int error = view == NULL ? -ENOMEM : 0;
+    for (int looks = 0; looks < LOOKS && error == 0; looks++) {
+        error = zk_glance(remote, view);
+        error = error == -EAGAIN ? 0 : error; /* it names nobody who is next */
+        if (error == 0) {
+            (void)nanosleep(&pause, NULL);
+        }
+    }
+    if (view != NULL) {
+        zk_view_clear(view);
+        free(view);
+    }
+    return error == 0 ? -EKEYREVOKED : error;
 }

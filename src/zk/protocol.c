@@ -119,15 +119,21 @@ int zk_leave(struct remote *remote, const struct zk_own *own)
     struct zk_plan *plan = malloc(sizeof *plan);
     int error = plan == NULL || view == NULL ? -ENOMEM : 0;
     bool glance = atomic_load(&remote->long_line);
+    bool unsure = false; /* whether it is done */
     while (error == 0) {
         error = glance ? zk_glance(remote, view) : -EAGAIN;
         error = error == -EAGAIN ? zk_look(remote, view) : error;
-        if (error != 0 || (view->line.whole && !is_listed(&view->line, own->number))) {
-            break; /* it is done: the answer to it was lost */
+        if (error == 0 && view->line.whole && !is_listed(&view->line, own->number)) {
+            error = unsure ? 0 : zk_why_gone(remote); /* it is done: the answer to it was lost */
+            break;
+        }
+        if (error != 0) {
+            break;
         }
         zk_make_plan(plan, &view->state, &view->line, own->number, remote->created_zxid);
         error = carry_out(remote, plan, view->version, own->path);
         glance = error == -ESTALE; /* who is gone is seen only by looking */
+        unsure = unsure || error == -ECONNRESET;
         if (error == 0 || !zk_try_again(remote, &error)) {
             break;
         }

@@ -79,6 +79,10 @@ int zk_look(struct remote *remote, struct zk_view *view);
 /* Read the pool's data; the line is that of NEXT. -EAGAIN: there is none, look. */
 int zk_glance(struct remote *remote, struct zk_view *view);
 void zk_view_clear(struct zk_view *view);
+/* An own ticket is not there, and the session lives. -EIDRM: nor is the pool; by force its tickets
+   are removed first, so this waits for that a while. -EKEYREVOKED: the pool is there, somebody has
+   deleted the ticket. Or an error of looking. */
+int zk_why_gone(struct remote *remote);
 /* The parts of these, to be sent with other requests: how many, of ZK_LOOK_REQUESTS at most; and
    what was seen, or -EAGAIN: the rolls are others by now. */
 void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
