@@ -5,6 +5,9 @@
  * A peer that numbers seats must find a free one. The first time all come at once each has only
  * ever been in alone; the second time each has had a seat before, and they come in another order.
  * Each time is of one call in a thread that was asleep, so caches are cold for all alike.
+ *
+ * Whoever survives deaths has a row for each guest, and the more guests there are the colder is
+ * each row. What that alone costs is seen with limit_fifo + a row each.
  */
 #include "bench/bench.h"
 #include "bench/herd.h"
@@ -125,12 +128,31 @@ static void run(const struct series *series, const struct bench_peer *const *pee
     }
 }
 
-static void report(const struct series *series, const struct bench_peer *const *peers,
-                   unsigned count, unsigned rounds)
+/* A peer's growth beside a limit's: memory is colder for all, the more there are. */
+static void want(const struct series *series, const struct bench_peer *const *peers, unsigned p,
+                 unsigned limit, unsigned rounds)
 {
     unsigned last = series->count - 1;
     double growth[ROUNDS];
-    double limit[ROUNDS];
+    double beside[ROUNDS];
+    char what[160];
+    for (unsigned r = 0; r < rounds; r++) {
+        growth[r] = took[p][last][r] / took[p][0][r];
+        beside[r] = took[limit][last][r] / took[limit][0][r];
+    }
+    (void)snprintf(what, sizeof what, "%s, %s %u / %u%s; beside %s", peers[p]->name,
+                   series->by_seats ? "k" : "N", series->sizes[last], series->sizes[0],
+                   !series->by_seats ? ""
+                   : series->again   ? ", coming again"
+                                     : ", all at once for the first time",
+                   peers[limit]->name);
+    bench_want(what, bench_ratio(growth, beside, rounds), true, 1.5);
+}
+
+/* The limits are the first two: without a row for each guest, which is the gate's, and with. */
+static void report(const struct series *series, const struct bench_peer *const *peers,
+                   unsigned count, unsigned rounds)
+{
     bench_table("growth", series->table, series->title, "ns", "less");
     for (unsigned s = 0; s < series->count; s++) {
         char where[32];
@@ -144,24 +166,18 @@ static void report(const struct series *series, const struct bench_peer *const *
     }
     bench_show();
     for (unsigned p = 0; p < count; p++) {
-        char what[128];
-        if (peers[p] != &bench_usher_pool && peers[p] != &bench_usher_gate) {
+        bool pool = peers[p] == &bench_usher_pool;
+        if (!pool && peers[p] != &bench_usher_gate) {
             continue;
         }
-        if (!fits[p][last]) {
+        if (!fits[p][series->count - 1]) {
             bench_absent("growth", peers[p]->name, "does not fit so many");
             continue;
         }
-        for (unsigned r = 0; r < rounds; r++) { /* memory is colder for all, the more there are */
-            growth[r] = took[p][last][r] / took[p][0][r];
-            limit[r] = took[0][last][r] / took[0][0][r];
+        want(series, peers, p, 0, rounds);
+        if (pool) {
+            want(series, peers, p, 1, rounds);
         }
-        (void)snprintf(what, sizeof what, "%s, %s %u / %u%s; beside limit_fifo", peers[p]->name,
-                       series->by_seats ? "k" : "N", series->sizes[last], series->sizes[0],
-                       !series->by_seats ? ""
-                       : series->again   ? ", coming again"
-                                         : ", all at once for the first time");
-        bench_want(what, bench_ratio(growth, limit, rounds), true, 1.5);
     }
 }
 
@@ -190,8 +206,9 @@ void bench_growth(void)
     const struct bench_peer *peers[BENCH_MAX_PEERS];
     unsigned count = 0;
     unsigned rounds = bench_pick(5, 2, 1);
-    const struct bench_peer *const wanted[] = {&bench_limit_fifo, &bench_usher_pool,
-                                               &bench_usher_gate, &bench_sem_t, &bench_semop_undo};
+    const struct bench_peer *const wanted[] = {&bench_limit_fifo, &bench_limit_rows,
+                                               &bench_usher_pool, &bench_usher_gate,
+                                               &bench_sem_t,      &bench_semop_undo};
     for (unsigned p = 0; p < sizeof wanted / sizeof wanted[0]; p++) {
         peers[count++] = wanted[p];
     }

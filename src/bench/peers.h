@@ -43,6 +43,7 @@ unsigned bench_choose(const struct bench_peer **chosen, unsigned with, unsigned 
 unsigned bench_index(const struct bench_peer *const *peers, unsigned count, const char *name);
 
 extern const struct bench_peer bench_limit_cas, bench_limit_fifo;
+extern const struct bench_peer bench_limit_rows; /* for growth alone: not in the list */
 extern const struct bench_peer bench_usher_pool, bench_usher_gate;
 extern const struct bench_peer bench_sem_t, bench_mutex, bench_robust, bench_condition;
 extern const struct bench_peer bench_semop, bench_semop_undo, bench_flock, bench_ofd;

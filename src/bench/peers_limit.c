@@ -6,6 +6,10 @@
  * limit_fifo is a FIFO semaphore that survives nothing: two counters, and a futex for each place in
  * line, so that a release wakes exactly the one whose turn it is. It knows neither who waits nor
  * who is in; nobody can give up; a guest that dies costs its seat or the line.
+ *
+ * limit_fifo + a row each is the same, and each guest has a row in shared memory, a cache line,
+ * that says before it comes and after it has left what it does. Whoever is to survive the death of
+ * a guest must have at least that to go by.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"
@@ -116,4 +120,56 @@ static uint32_t limit_fifo_ticket(void)
 const struct bench_peer bench_limit_fifo = {
     "limit_fifo",    PEER_IN_ORDER | PEER_KEY, limit_fifo_open, bench_no_attach,  limit_fifo_get,
     limit_fifo_pass, limit_fifo_run,           bench_no_detach, limit_fifo_close, limit_fifo_ticket,
+};
+
+struct row {
+    _Alignas(64) _Atomic uint32_t coming; /* 0: neither waits nor is in */
+};
+
+static struct rows {
+    _Alignas(64) _Atomic uint32_t used;
+    struct row of[];
+} * rows;
+static size_t rows_size;
+static uint32_t opened; /* so often: threads outlive what was opened */
+static _Thread_local struct {
+    uint32_t opened;
+    struct row *row;
+} mine;
+
+static int limit_rows_open(unsigned seats, unsigned guests)
+{
+    rows_size = sizeof *rows + (guests > seats ? guests : seats) * sizeof(struct row);
+    rows = bench_shared(rows_size);
+    opened++;
+    return limit_fifo_open(seats, guests);
+}
+
+static inline void limit_rows_get(void)
+{
+    if (mine.opened != opened) {
+        mine.opened = opened;
+        mine.row = &rows->of[atomic_fetch_add(&rows->used, 1)];
+    }
+    atomic_store_explicit(&mine.row->coming, 1, memory_order_release);
+    limit_fifo_get();
+}
+
+static inline void limit_rows_pass(void)
+{
+    limit_fifo_pass();
+    atomic_store_explicit(&mine.row->coming, 0, memory_order_release);
+}
+
+BENCH_RUN(limit_rows)
+
+static void limit_rows_close(void)
+{
+    limit_fifo_close();
+    bench_unshare(rows, rows_size);
+}
+
+const struct bench_peer bench_limit_rows = {
+    "limit_fifo + a row each", PEER_IN_ORDER,  limit_rows_open, bench_no_attach,  limit_rows_get,
+    limit_rows_pass,           limit_rows_run, bench_no_detach, limit_rows_close, limit_fifo_ticket,
 };
