@@ -1,0 +1,195 @@
+/*
+ * Who wakes whom. A seat that is granted wakes its new holder, and nobody else; where nobody dies
+ * nothing else is needed, so here sleepers have no clock: a wake that is lost is a test that does
+ * not end. And while nobody wakes them, few look, however many wait. syscall(2) is counted on its
+ * way (-Wl,--wrap=syscall).
+ */
+#include "sitters.h"
+
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { WAITERS = 8, IDLERS = 48, WINDOW_MS = 150, HANG_SECONDS = 60 };
+
+/* Of all processes, on the board. */
+enum flag { UNTIMED, SLEEPS, WOKE, FLAGS };
+static _Thread_local unsigned wakes; /* calls of this thread's that were to wake somebody */
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+long __wrap_syscall(long number, ...)
+{
+    long a[6];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < 6; i++) {
+        a[i] = va_arg(rest, long);
+    }
+    va_end(rest);
+    long command = number == SYS_futex ? a[1] & FUTEX_CMD_MASK : -1;
+    bool sleeps = command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT;
+    if (sleeps && atomic_load(&board->flags[UNTIMED])) {
+        a[3] = 0;
+    }
+    wakes += command == FUTEX_WAKE;
+    atomic_fetch_add(&board->flags[SLEEPS], sleeps);
+    long result = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    atomic_fetch_sub(&board->flags[SLEEPS], sleeps);
+    atomic_fetch_add(&board->flags[WOKE], sleeps);
+    return result;
+}
+
+static void without_clocks(bool untimed)
+{
+    scene_clear();
+    atomic_store(&board->flags[UNTIMED], untimed);
+}
+
+/* Threads that wait, and sleep. */
+static void put_to_sleep(struct sitter *waiters, int count, struct usher_pool *pool)
+{
+    for (int i = 0; i < count; i++) {
+        queue_up(&waiters[i], pool);
+        UNTIL(atomic_load(&board->flags[SLEEPS]) == i + 1);
+    }
+}
+
+static void expect_in(struct sitter *waiter, int result)
+{
+    UNTIL(atomic_load(&waiter->done));
+    EXPECT_EQ(waiter->result, result);
+}
+
+/* Each gives its seat back by itself, in `sit`: then the next one is in. */
+static void a_seat_given_back_wakes_one_and_it_is_the_next(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct sitter waiters[WAITERS];
+    without_clocks(true);
+    put_to_sleep(waiters, WAITERS, pool);
+    unsigned before = wakes;
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(wakes, before + 1);
+    for (int i = 0; i < WAITERS; i++) {
+        expect_in(&waiters[i], 0);
+        EXPECT_EQ(atomic_load(&board->flags[WOKE]), i + 1);
+        EXPECT_EQ(atomic_load(&board->flags[SLEEPS]), WAITERS - i - 1);
+        leave(&waiters[i]);
+    }
+    before = wakes;
+    seat = scene_acquire(pool);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(wakes, before); /* there is nobody to wake */
+    finish(pool);
+}
+
+static void *take_two_and_end(void *pool)
+{
+    (void)scene_acquire(pool);
+    (void)scene_acquire(pool);
+    atomic_store(&board->told[0], 1);
+    UNTIL(atomic_load(&board->told[1]) == 1);
+    return NULL;
+}
+
+static void seats_that_come_otherwise_wake_as_well(void)
+{
+    struct usher_pool *pool = open_pool(2);
+    struct sitter waiters[5];
+    without_clocks(true);
+    pthread_t ends = start(take_two_and_end, pool);
+    UNTIL(atomic_load(&board->told[0]) == 1);
+    put_to_sleep(waiters, 5, pool);
+    EXPECT_EQ(usher_resize(pool, 3), 0);
+    expect_in(&waiters[0], 0);
+    EXPECT_EQ(atomic_load(&board->flags[WOKE]), 1);
+    atomic_store(&board->told[1], 1);
+    join(ends); /* with both */
+    expect_in(&waiters[1], 0);
+    expect_in(&waiters[2], 0);
+    EXPECT_EQ(usher_release(pool, &waiters[1].seat), 0); /* another thread's */
+    waiters[1].result = -EPERM;
+    expect_in(&waiters[3], 0);
+    for (int i = 0; i < 5; i++) {
+        expect_in(&waiters[i], i == 1 ? -EPERM : 0);
+        leave(&waiters[i]);
+    }
+    finish(pool);
+}
+
+static void a_discarded_pool_wakes_all(void)
+{
+    struct usher_pool *pool = scene_open("pool", 1);
+    struct sitter waiters[WAITERS];
+    without_clocks(true);
+    (void)scene_acquire(pool);
+    put_to_sleep(waiters, WAITERS, pool);
+    EXPECT_EQ(usher_discard("pool"), 0);
+    for (int i = 0; i < WAITERS; i++) {
+        expect_in(&waiters[i], -EIDRM);
+        leave(&waiters[i]);
+    }
+    usher_close(pool);
+}
+
+static void processes_wake_each_other(void)
+{
+    struct usher_pool *pool = scene_open("pool", 1);
+    pid_t waiters[WAITERS];
+    without_clocks(true);
+    struct usher_seat seat = scene_acquire(pool);
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = scene_waiter(i, "pool", (uint32_t)i + 1);
+        UNTIL(atomic_load(&board->flags[SLEEPS]) == i + 1);
+    }
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    for (int i = 0; i < WAITERS; i++) {
+        UNTIL(atomic_load(&board->step[i]) == SCENE_DONE);
+        EXPECT_EQ(atomic_load(&board->flags[WOKE]), i + 1);
+        scene_leave(i, waiters[i]);
+    }
+    with_file = true;
+    finish(pool);
+}
+
+/* With clocks: the first two look, the others seldom. What is late because the machine is busy may
+   come in one window of time, and not in all. */
+static void of_many_who_wait_few_look(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct sitter waiters[IDLERS];
+    int woke = IDLERS;
+    without_clocks(false);
+    for (int i = 0; i < IDLERS; i++) {
+        queue_up(&waiters[i], pool);
+    }
+    for (int window = 0; window < 20 && woke > IDLERS / 3; window++) {
+        int before = atomic_load(&board->flags[WOKE]);
+        scene_pause_us(WINDOW_MS * 1000L);
+        woke = atomic_load(&board->flags[WOKE]) - before;
+    }
+    EXPECT(woke <= IDLERS / 3);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    for (int i = 0; i < IDLERS; i++) {
+        leave(&waiters[i]);
+    }
+    finish(pool);
+}
+
+int main(void)
+{
+    scene_begin();
+    (void)alarm(HANG_SECONDS);
+    RUN_BOTH(a_seat_given_back_wakes_one_and_it_is_the_next);
+    RUN_BOTH(seats_that_come_otherwise_wake_as_well);
+    RUN(a_discarded_pool_wakes_all);
+    RUN(processes_wake_each_other);
+    RUN_BOTH(of_many_who_wait_few_look);
+    return 0;
+}
