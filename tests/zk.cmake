@@ -2,11 +2,11 @@
 usher_test(zk_state_test "unit" src/zk/state_test.c usher_zk_state)
 if(TARGET usher-zk)
   add_library(zk_support STATIC tests/scene.c tests/zk_server.c tests/zk_workers.c tests/zk_raw.c
-    tests/zk_age.c tests/zk_net.c tests/zk_judge.c)
+    tests/zk_age.c tests/zk_net.c tests/zk_relay.c tests/zk_judge.c)
   target_include_directories(zk_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
   target_include_directories(zk_support SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE})
   target_link_libraries(zk_support PUBLIC usher_flags usher_static ${ZOOKEEPER_LIBRARY})
-  foreach(test zk_test zk_ways_test zk_line_test zk_cost_test)
+  foreach(test zk_test zk_ways_test zk_line_test zk_cost_test zk_lost_test)
     usher_test(${test} "crash" tests/${test}.c zk_support)
     add_dependencies(${test} usher-zk)
   endforeach()

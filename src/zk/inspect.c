@@ -77,7 +77,8 @@ static int tell_some(struct remote *remote, const struct place *places, struct u
         if (ticket[1].error == 0 && ticket[1].text != NULL) {
             tell_who(remote, ticket[1].text, &guests[g]);
         }
-        error = error == 0 && ticket->error == -ECONNRESET ? -ECONNRESET : error;
+        bool lost = ticket->error == -ECONNRESET || ticket[1].error == -ECONNRESET;
+        error = lost ? -ECONNRESET : error;
     }
     zk_request_clear(requests, (unsigned)(2 * count));
     free(paths);

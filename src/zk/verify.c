@@ -105,23 +105,43 @@ static void verify_ticket(const struct zk_ticket *ticket, const struct zk_reques
     }
 }
 
-static int verify_some(struct remote *remote, const struct zk_ticket *tickets, size_t count,
-                       struct report *report)
+/* What they say, all of it; one that is not there is not an error. */
+static int get_tickets(struct remote *remote, char (*paths)[ZK_PATH_ROOM],
+                       struct zk_request *requests, size_t count)
 {
-    struct zk_request requests[AT_ONCE] = {0};
-    char(*paths)[ZK_PATH_ROOM] = calloc(AT_ONCE, sizeof *paths);
-    int error = -ENOMEM;
-    if (paths != NULL) {
+    int error;
+    do {
         for (size_t t = 0; t < count; t++) {
-            zk_ticket_path(remote, &tickets[t], paths[t]);
             requests[t] = (struct zk_request){.kind = ZK_GET, .path = paths[t]};
         }
         (void)zk_client_ask(remote->client, requests, (unsigned)count);
         error = 0;
         for (size_t t = 0; t < count; t++) {
+            bool told = requests[t].error == 0 || requests[t].error == -ENOENT;
+            error = told ? error : requests[t].error;
+        }
+        if (error != 0) {
+            zk_request_clear(requests, (unsigned)count);
+        }
+    } while (error == -ECONNRESET && (error = zk_client_again(remote->client)) == 0);
+    return error;
+}
+
+static int verify_some(struct remote *remote, const struct zk_ticket *tickets, size_t count,
+                       struct report *report)
+{
+    struct zk_request requests[AT_ONCE];
+    char(*paths)[ZK_PATH_ROOM] = calloc(AT_ONCE, sizeof *paths);
+    if (paths == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t t = 0; t < count; t++) {
+        zk_ticket_path(remote, &tickets[t], paths[t]);
+    }
+    int error = get_tickets(remote, paths, requests, count);
+    if (error == 0) {
+        for (size_t t = 0; t < count; t++) {
             verify_ticket(&tickets[t], &requests[t], report);
-            error =
-                requests[t].error == 0 || requests[t].error == -ENOENT ? error : requests[t].error;
         }
         zk_request_clear(requests, (unsigned)count);
     }
