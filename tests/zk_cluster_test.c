@@ -1,8 +1,8 @@
 /*
  * Pools on an ensemble of three ZooKeeper servers, while these are killed, stopped, restarted and
- * cut off: each on a node of a network of our own, with eight clients on eight more. zk_judge.h
- * says what must be so all the while. Without such a network it is the loopback, and nobody is cut
- * off.
+ * cut off, and while packets are lost: each on a node of a network of our own, with eight clients
+ * on eight more. zk_judge.h says what must be so all the while. Without such a network it is the
+ * loopback, and nobody is cut off.
  */
 #include "scene.h"
 #include "zk_judge.h"
@@ -129,6 +129,25 @@ static void work_goes_on_when_a_minority_is_cut_off(void)
     end("minority");
 }
 
+/* What is lost TCP sends again, 0.2 s later and more: so what comes late comes late. */
+static void work_goes_on_where_packets_are_lost(void)
+{
+    enum { PERCENT = 4, SECONDS = 20 };
+    begin("lossy", LONG_MS);
+    long before = zk_net_sent_again();
+    int64_t began = scene_now_ns();
+    if (zk_net_lose(PERCENT)) {
+        while (scene_now_ns() - began < SECONDS * 1000000000LL) {
+            zk_judge_until(EVERYBODY, 1);
+        }
+        (void)printf("  of packets from node to node %d %% lost, %ld segments sent again\n",
+                     2 * PERCENT, zk_net_sent_again() - before);
+        EXPECT(zk_net_sent_again() - before > 50);
+        EXPECT(zk_net_lose(0));
+    }
+    end("lossy");
+}
+
 /* Two servers and four clients on the right; one server and four clients stay on the left. Which
    server that is. */
 static int split(bool with_leader)
@@ -225,6 +244,7 @@ int main(void)
     RUN(work_goes_on_when_servers_are_restarted_one_after_the_other);
     RUN(work_goes_on_when_there_is_a_majority_again);
     if (network) {
+        RUN(work_goes_on_where_packets_are_lost);
         RUN(work_goes_on_when_a_minority_is_cut_off);
         RUN(a_short_split_costs_nobody_anything);
         RUN(after_a_long_split_seats_are_with_the_majority);

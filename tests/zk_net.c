@@ -14,14 +14,14 @@ static int spaces[ZK_NET_MOST]; /* descriptors of the namespaces */
 static int here = -1;
 static int count;
 
-/* Run ip(8) in a node. Whether it has worked. */
-static __attribute__((format(printf, 2, 3))) bool ip(int node, const char *format, ...)
+/* Run ip(8) or tc(8) in a node. Whether it has worked. */
+static __attribute__((format(printf, 2, 3))) bool run(int node, const char *format, ...)
 {
-    char line[256] = "ip ";
+    char line[256];
     va_list arguments;
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
-    (void)vsnprintf(line + 3, sizeof line - 3, format, arguments);
+    (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     pid_t child = fork();
     EXPECT(child >= 0);
@@ -60,13 +60,15 @@ static bool make_node(int node)
     pid_t child = scene_start(stay, &ready[1]);
     EXPECT_EQ(read(ready[0], &byte, 1), 1);
     spaces[node] = open_space(child);
-    bool made = ip(ZK_NET_HERE, "link add v%d type veth peer name eth0 netns %d", node, (int)child);
+    bool made =
+        run(ZK_NET_HERE, "ip link add v%d type veth peer name eth0 netns %d", node, (int)child);
     scene_kill(child);
     (void)close(ready[0]);
     (void)close(ready[1]);
-    return made && ip(node, "link set lo up") &&
-           ip(node, "address add %s/24 dev eth0", zk_net_address(node)) &&
-           ip(node, "link set eth0 up") && ip(ZK_NET_HERE, "link set v%d up master left", node);
+    return made && run(node, "ip link set lo up") &&
+           run(node, "ip address add %s/24 dev eth0", zk_net_address(node)) &&
+           run(node, "ip link set eth0 up") &&
+           run(ZK_NET_HERE, "ip link set v%d up master left", node);
 }
 
 bool zk_net_begin(int nodes)
@@ -78,13 +80,13 @@ bool zk_net_begin(int nodes)
         return false;
     }
     here = open_space(getpid());
-    bool made = ip(ZK_NET_HERE, "link set lo up");
+    bool made = run(ZK_NET_HERE, "ip link set lo up");
     static const char *const sides[] = {"left", "right"};
     for (int s = 0; s < 2 && made; s++) {
-        made = ip(ZK_NET_HERE, "link add %s type bridge", sides[s]) &&
-               ip(ZK_NET_HERE, "link set %s up", sides[s]);
+        made = run(ZK_NET_HERE, "ip link add %s type bridge", sides[s]) &&
+               run(ZK_NET_HERE, "ip link set %s up", sides[s]);
     }
-    made = made && ip(ZK_NET_HERE, "address add 10.77.0.254/24 dev left");
+    made = made && run(ZK_NET_HERE, "ip address add 10.77.0.254/24 dev left");
     for (int n = 0; n < nodes && made; n++) {
         made = make_node(n);
     }
@@ -123,7 +125,7 @@ const char *zk_net_address(int node)
 void zk_net_move(int node, enum zk_net_side side)
 {
     static const char *const masters[] = {"master left", "master right", "nomaster"};
-    EXPECT(ip(ZK_NET_HERE, "link set v%d %s", node, masters[side]));
+    EXPECT(run(ZK_NET_HERE, "ip link set v%d %s", node, masters[side]));
 }
 
 void zk_net_heal(void)
@@ -131,4 +133,56 @@ void zk_net_heal(void)
     for (int n = 0; n < count; n++) {
         zk_net_move(n, ZK_NET_LEFT);
     }
+}
+
+/* Packets are thrown away at both ends of a link, each way, by a filter that draws a number: the
+   kernel's own way to do that (netem) is not in every kernel. */
+bool zk_net_lose(int percent)
+{
+    static const char *const ways[] = {"ingress", "egress"};
+    uint32_t limit = UINT32_MAX / 100 * (uint32_t)percent;
+    bool done = true;
+    for (int n = 0; n < count && done; n++) {
+        if (percent == 0) {
+            done = run(ZK_NET_HERE, "tc qdisc del dev v%d clsact", n);
+            continue;
+        }
+        done = run(ZK_NET_HERE, "tc qdisc add dev v%d clsact", n);
+        for (int w = 0; w < 2 && done; w++) {
+            /* A is random; if it is above the limit: 0, pass; else 2, drop */
+            done = run(ZK_NET_HERE,
+                       "tc filter add dev v%d %s bpf da bytecode "
+                       "'4,32 0 0 4294963256,37 0 1 %u,6 0 0 0,6 0 0 2'",
+                       n, ways[w], limit);
+        }
+    }
+    if (!done) {
+        (void)printf("tc(8) cannot lose packets here\n");
+    }
+    return done;
+}
+
+long zk_net_sent_again(void)
+{
+    long sum = 0;
+    for (int n = 0; n < count; n++) {
+        char line[1024];
+        zk_net_enter(n);
+        FILE *file = fopen("/proc/thread-self/net/snmp", "r");
+        EXPECT(file != NULL);
+        /* two lines that begin with Tcp: names, then numbers; the twelfth number */
+        for (int lines = 0; fgets(line, sizeof line, file) != NULL;) {
+            if (strncmp(line, "Tcp:", 4) == 0 && ++lines == 2) {
+                char *at = line;
+                for (int field = 0; field < 12 && at != NULL; field++) {
+                    at = strchr(at + 1, ' ');
+                }
+                EXPECT(at != NULL);
+                sum += strtol(at, NULL, 10);
+            }
+        }
+        (void)fclose(file);
+    }
+    zk_net_enter(ZK_NET_HERE);
+    return sum;
 }
