@@ -211,10 +211,11 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
 void usher__wait_look(struct usher_pool *pool);
 /* watch.c */
 /* The same, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
-   before the first time. When the first in line, which may be this one, should look again. */
+   before the first time. `place`: 1, it is the first who looks; 2, the second; 3, one of the
+   others. When the first should look again. */
 struct watch;
-int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row, bool first,
-                          int64_t now);
+int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
+                          unsigned place, int64_t now);
 /* Has a death been seen since? Whoever sleeps is woken for it. */
 bool usher__watch_called(const struct watch *watch);
 void usher__watch_end(struct watch *watch);
@@ -225,8 +226,9 @@ struct vigil *usher__vigil_begin(const _Atomic uint64_t *word, const struct poll
                                  unsigned count);
 bool usher__vigil_called(const struct vigil *vigil);
 void usher__vigil_end(struct vigil *vigil);
-/* See that the first `count` in line are looking. */
-void usher__wait_arm(struct usher_pool *pool, unsigned count);
+/* See that the first `count` in line are looking. `own` is, if it is one of them: CORE_NOBODY, or
+   the row of a waiter that looks now, and sleeps as one of the first two next. */
+void usher__wait_arm(struct usher_pool *pool, uint32_t own, unsigned count);
 /* Wake whoever waits, so that they see that the pool is gone. */
 void usher__wait_wake_all(struct usher_pool *pool);
 

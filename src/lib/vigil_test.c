@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 
 static _Atomic uint64_t word;
@@ -143,6 +144,43 @@ static void the_first_in_line_has_a_vigil_and_whoever_is_in_has_none(void)
     finish(pool, "vigil", 1);
 }
 
+/* The last of a process's threads: the vigil, if it has one. */
+static long vigil_of(pid_t process)
+{
+    char path[64];
+    long last = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
+    DIR *directory = opendir(path);
+    EXPECT(directory != NULL);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        last = entry->d_name[0] != '.' ? strtol(entry->d_name, NULL, 10) : last;
+    }
+    (void)closedir(directory);
+    return last;
+}
+
+/* Every second all is looked at; what is watched stays if it is the same. */
+static void a_vigil_stays_as_long_as_nothing_happens(void)
+{
+    struct usher_pool *pool = scene_open("vigil", 1);
+    scene_clear();
+    pid_t holder = scene_holder(0, "vigil");
+    const int alone = threads_of(holder);
+    pid_t first = scene_waiter(1, "vigil", 1);
+    UNTIL(threads_of(first) == alone + 1);
+    pid_t second = scene_waiter(2, "vigil", 2);
+    scene_pause_us(1600000); /* it has seen the second, and all that there is since */
+    long vigil = vigil_of(first);
+    scene_pause_us(1600000);
+    EXPECT_EQ(vigil_of(first), vigil);
+    scene_kill(holder);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+    scene_leave(1, first);
+    UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
+    scene_leave(2, second);
+    finish(pool, "vigil", 1);
+}
+
 int main(void)
 {
     scene_begin();
@@ -151,5 +189,6 @@ int main(void)
     RUN(a_vigil_ends_when_it_is_told_to);
     RUN(a_vigil_handles_no_signals);
     RUN(the_first_in_line_has_a_vigil_and_whoever_is_in_has_none);
+    RUN(a_vigil_stays_as_long_as_nothing_happens);
     return 0;
 }

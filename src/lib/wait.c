@@ -58,9 +58,10 @@ static uint32_t scatter(uint32_t row, int64_t now)
     return (uint32_t)(x >> 32);
 }
 
-/* The two who look, or the first of them, of those whose `watch` has all of `marks`: how many there
-   are, at most `most`. */
-static unsigned lookers(struct usher_pool *pool, uint32_t marks, unsigned most, uint32_t who[2])
+/* The two who look, or the first of them, of those whose `watch` has all of `marks`, and of `own`,
+   which looks now: how many there are, at most `most`. */
+static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t own, unsigned most,
+                        uint32_t who[2])
 {
     struct line_walk walk;
     uint64_t first = 0;
@@ -70,7 +71,7 @@ static unsigned lookers(struct usher_pool *pool, uint32_t marks, unsigned most, 
     unsigned found = 0;
     usher__line_begin(pool, &walk);
     for (unsigned seen = 0; seen < NEAR && usher__line_next(pool, &walk, &row, &word, &ticket);) {
-        if ((atomic_load(&pool->rows[row].watch) & marks) != marks) {
+        if (row != own && (atomic_load(&pool->rows[row].watch) & marks) != marks) {
             continue;
         }
         uint64_t owner = atomic_load(&pool->rows[row].owner);
@@ -88,14 +89,14 @@ static unsigned lookers(struct usher_pool *pool, uint32_t marks, unsigned most, 
     return found;
 }
 
-void usher__wait_arm(struct usher_pool *pool, unsigned count)
+void usher__wait_arm(struct usher_pool *pool, uint32_t own, unsigned count)
 {
     uint32_t who[2];
     /* one that does not wait yet is about to, or it is dead */
-    unsigned found = lookers(pool, FORMAT_WAITS, count, who);
+    unsigned found = lookers(pool, FORMAT_WAITS, own, count, who);
     for (unsigned w = 0; w < found; w++) {
         uint32_t looks = atomic_load(&pool->rows[who[w]].watch) & (FORMAT_LOOKS | FORMAT_SELDOM);
-        if (looks != FORMAT_LOOKS && (w == 0 || looks == 0)) {
+        if (who[w] != own && looks != FORMAT_LOOKS && (w == 0 || looks == 0)) {
             (void)os_wake(&pool->rows[who[w]].word, pool->shared);
         }
     }
@@ -122,7 +123,7 @@ static void see_that_one_looks(struct usher_pool *pool)
         last = watch & FORMAT_WAITS ? row : last; /* one that does not is about to, or it is dead */
     }
     if (last != CORE_NOBODY && os_wake(&pool->rows[last].word, pool->shared) == 0) {
-        usher__wait_arm(pool, 1); /* it is awake, or dead */
+        usher__wait_arm(pool, CORE_NOBODY, 1); /* it is awake, or dead */
     }
 }
 
@@ -175,7 +176,7 @@ void usher__wait_look(struct usher_pool *pool)
 static unsigned position(struct usher_pool *pool, uint32_t own)
 {
     uint32_t who[2];
-    unsigned found = lookers(pool, 0, 2, who);
+    unsigned found = lookers(pool, 0, CORE_NOBODY, 2, who);
     if (found > 0 && who[0] == own) {
         return 1;
     }
@@ -278,7 +279,7 @@ static void look_if_due(struct sleeper *s, int64_t now)
         next = now + SCOUT_NS;
     }
     if (s->look <= now || usher__watch_called(s->watch)) {
-        int64_t first = usher__watch_look(pool, &s->watch, s->guest->row, s->place == 1, now);
+        int64_t first = usher__watch_look(pool, &s->watch, s->guest->row, s->place, now);
         s->scout = false; /* now the first two look */
         next = s->place == 1 ? now + first : until(pool, s->place, s->guest->row, now);
         s->look = next;

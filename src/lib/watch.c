@@ -2,7 +2,9 @@
  * Watching for deaths cheaply. Whoever stands at the front of the line looks several times a
  * second, and nearly always nothing has happened: then a look is one poll of descriptors that it
  * keeps, of the processes whose death would matter. It looks at everything (usher__wait_look) when
- * I or V have changed, when a descriptor says so, and once a second in any case.
+ * I or V have changed, when a descriptor says so, and once a second in any case; what it watches
+ * stays as it is if it finds the same processes then. Those further back look too seldom to keep
+ * any.
  *
  * The first in line, when nothing has happened from one look to the next, has a vigil kept at
  * those descriptors, so that a death wakes it at once; then it looks more seldom by itself. A
@@ -29,6 +31,7 @@ enum {
 
 struct watch {
     uint64_t i, v;
+    uint64_t who;      /* matters: who_matters, as they were when they were found */
     int64_t looked_ns; /* at everything */
     bool all;          /* all that matter are watched */
     bool polled;       /* all that are watched have a descriptor */
@@ -87,29 +90,56 @@ static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
     }
 }
 
+/* A row into a hash of many: whose it is. */
+static uint64_t mix(const struct usher_pool *pool, uint64_t hash, uint32_t row)
+{
+    const uint64_t parts[] = {row, atomic_load(&pool->rows[row].owner),
+                              atomic_load(&pool->rows[row].identity)};
+    for (unsigned p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+        hash = (hash ^ parts[p]) * 0x9e3779b97f4a7c15ULL;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
 /* Everybody whose death would matter: who is inside, leaving or resizing, and the front of the
-   line. */
-static void begin(struct usher_pool *pool, struct watch *watch)
+   line. A hash of them; `watch`, if it is not NULL, watches them. The hash first: should a seat be
+   made over meanwhile, it is the old owner that is in it, and the next one is another. */
+static uint64_t who_matters(struct usher_pool *pool, struct watch *watch)
 {
     struct line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
-    forget(watch);
-    watch->i = word_at(pool, CORE_AT_I(&pool->core));
-    watch->v = word_at(pool, CORE_AT_V(&pool->core));
-    watch->all = watch->polled = true;
+    uint64_t hash = 1;
     for (row = 0; row < usher__rows_used(pool); row++) {
         enum core_state state = core_row_state(usher__row_word(pool, row));
         if (state != CORE_IDLE && state != CORE_WAITING) {
-            add(pool, watch, row);
+            hash = mix(pool, hash, row);
+            if (watch != NULL) {
+                add(pool, watch, row);
+            }
         }
     }
     usher__line_begin(pool, &walk);
     for (unsigned front = 0; front < 2 && usher__line_next(pool, &walk, &row, &word, &ticket);
          front++) {
-        add(pool, watch, row);
+        hash = mix(pool, hash, row);
+        if (watch != NULL) {
+            add(pool, watch, row);
+        }
     }
+    return hash;
+}
+
+static void begin(struct usher_pool *pool, struct watch *watch, int64_t now)
+{
+    forget(watch);
+    watch->looked_ns = now;
+    watch->i = word_at(pool, CORE_AT_I(&pool->core));
+    watch->v = word_at(pool, CORE_AT_V(&pool->core));
+    watch->all = watch->polled = true;
+    watch->who = who_matters(pool, watch);
 }
 
 static bool quiet(struct usher_pool *pool, struct watch *watch, int64_t now)
@@ -139,6 +169,16 @@ static bool only_come(struct usher_pool *pool, struct watch *watch, int64_t now)
     return quiet(pool, watch, now);
 }
 
+/* All that there is has been looked at: are those who matter the same, and alive? */
+static bool same(struct usher_pool *pool, struct watch *watch, int64_t now)
+{
+    watch->looked_ns = now;
+    watch->i = word_at(pool, CORE_AT_I(&pool->core));
+    watch->v = word_at(pool, CORE_AT_V(&pool->core));
+    return watch->who == who_matters(pool, NULL) && !usher__vigil_called(watch->vigil) &&
+           quiet(pool, watch, now);
+}
+
 static int64_t next_look(const struct watch *watch)
 {
     return watch->vigil != NULL && watch->all && watch->polled ? WATCH_VIGIL_NS : WATCH_FIRST_NS;
@@ -151,8 +191,8 @@ static void keep_vigil(struct usher_pool *pool, struct watch *watch, uint32_t ro
     }
 }
 
-int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row, bool first,
-                          int64_t now)
+int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
+                          unsigned place, int64_t now)
 {
     struct watch *watch = *kept;
     if (!pool->shared) {
@@ -160,27 +200,25 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
         return WATCH_FIRST_NS;
     }
     if (watch != NULL && quiet(pool, watch, now)) {
-        if (first) {
+        if (place == 1) {
             keep_vigil(pool, watch, row);
         }
         return next_look(watch);
     }
     usher__wait_look(pool);
-    usher__wait_arm(pool, 2);
+    usher__wait_arm(pool, place <= 2 ? row : CORE_NOBODY, 2);
     if (watch == NULL) {
-        watch = *kept = calloc(1, sizeof *watch);
+        watch = *kept = place <= 2 ? calloc(1, sizeof *watch) : NULL;
         if (watch == NULL) {
             return WATCH_FIRST_NS;
         }
-        watch->looked_ns = now;
-        begin(pool, watch);
+        begin(pool, watch, now);
         return WATCH_AGAIN_NS;
     }
-    if (!only_come(pool, watch, now)) {
+    if (!only_come(pool, watch, now) && !same(pool, watch, now)) {
         bool kept_vigil = watch->vigil != NULL;
-        watch->looked_ns = now;
-        begin(pool, watch);
-        if (first && kept_vigil) {
+        begin(pool, watch, now);
+        if (place == 1 && kept_vigil) {
             keep_vigil(pool, watch, row);
         }
     }
