@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct usher_gate) == 8, "a gate is eight bytes");
 
 /* A test makes this a day, so that a wake that is lost is not made good. */
 #ifndef GATE_LOOK_AGAIN_MS
-#define GATE_LOOK_AGAIN_MS 100
+#define GATE_LOOK_AGAIN_MS 300
 #endif
 
 enum { LOOKS = 1000 }; /* of whoever is next, before it sleeps: some ten microseconds */
