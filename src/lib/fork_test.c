@@ -14,6 +14,7 @@ static void expect_stale(struct usher_pool *pool, struct usher_seat *held)
 {
     struct usher_seat seat = {0};
     struct usher_info info;
+    struct usher_lease lease;
     struct timespec soon = scene_in_ms(10);
     EXPECT_EQ(usher_acquire(pool, &seat), -ESTALE);
     EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ESTALE);
@@ -23,6 +24,7 @@ static void expect_stale(struct usher_pool *pool, struct usher_seat *held)
     EXPECT_EQ(usher_release(pool, &seat), -ESTALE);
     EXPECT_EQ(usher_assign(pool, held, getpid()), -ESTALE);
     EXPECT_EQ(usher_release_for(pool, getppid()), -ESTALE);
+    EXPECT_EQ(usher_check(pool, held, &lease), -ESTALE);
     EXPECT_EQ(usher_reap(pool), -ESTALE);
     EXPECT_EQ(usher_resize(pool, 7), -ESTALE);
     EXPECT_EQ(usher_inspect(pool, &info, NULL, 0), -ESTALE);
@@ -257,6 +259,34 @@ static void exec_gives_the_seat_back_unless_it_is_kept(void)
     }
 }
 
+static void hold_fork_and_exec(void *unused)
+{
+    (void)unused;
+    (void)scene_acquire(scene_open("exec", 0));
+    pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+        atomic_store(&board->flags[0], getpid());
+        stay();
+    }
+    UNTIL(atomic_load(&board->flags[0]) != 0);
+    (void)exec_from_a_thread(NULL);
+}
+
+/* Only the lock tells that somebody has called exec: the child must not have it. */
+static void exec_gives_the_seat_back_though_a_child_lives(void)
+{
+    struct usher_pool *pool = scene_open("exec", 1);
+    scene_clear();
+    pid_t child = scene_start(hold_fork_and_exec, NULL);
+    UNTIL(atomic_load(&board->flags[0]) != 0 && has_execed(child));
+    struct usher_seat seat = get_soon(pool);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(kill(atomic_load(&board->flags[0]), SIGKILL), 0); /* both have lived all the time */
+    scene_kill(child);
+    finish(pool, "exec", 1);
+}
+
 static void *hold_in_a_thread(void *unused)
 {
     (void)unused;
@@ -303,6 +333,7 @@ int main(int argc, char **argv)
     RUN(the_death_of_a_holder_is_noticed_though_its_child_lives);
     RUN(forking_among_busy_threads_stops_nobody);
     RUN(exec_gives_the_seat_back_unless_it_is_kept);
+    RUN(exec_gives_the_seat_back_though_a_child_lives);
     RUN(a_process_lives_as_long_as_one_of_its_threads);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 _Thread_local struct mine usher__mine;
@@ -71,14 +72,17 @@ static void after_fork(void)
     (void)pthread_mutex_unlock(&registry);
 }
 
-/* The child has nothing of what its parent holds, and must not keep its locks. */
+/* The child has nothing of what its parent holds, and must not keep its locks: they are there as
+   long as anything is that came of opening the file, and a mapping is, too. */
 static void in_child(void)
 {
     *usher__generation = 0;
     for (struct usher_pool *pool = open_pools; pool != NULL; pool = pool->next) {
         if (pool->fd >= 0 && !(pool->flags & USHER_KEEP)) {
             (void)close(pool->fd);
+            (void)munmap(pool->header, pool->size);
             pool->fd = -1;
+            pool->header = NULL;
         }
     }
     (void)pthread_mutex_unlock(&registry);

@@ -117,10 +117,53 @@ static void pids_that_collide_are_never_mixed_up(void)
     finish(pool, "space", 3);
 }
 
+/* A holder with a child of its own, that is killed: flags[2] is the child. */
+static void hold_and_fork(void *unused)
+{
+    (void)unused;
+    (void)scene_acquire(scene_open("outside", 0));
+    pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+        atomic_store(&board->flags[2], 1);
+        stay();
+    }
+    stay();
+}
+
+static void leave_a_child(void *unused)
+{
+    (void)unused;
+    pid_t holder = scene_start(hold_and_fork, NULL);
+    UNTIL(atomic_load(&board->flags[1]) == 1);
+    scene_kill(holder);
+    atomic_store(&board->flags[0], 1);
+    stay();
+}
+
+/* Outside only the lock tells, and the child must not have it. */
+static void from_outside_a_child_is_not_taken_for_its_parent(void)
+{
+    if (!space_allowed()) {
+        return;
+    }
+    struct usher_pool *pool = scene_open("outside", 1);
+    scene_clear();
+    pid_t container = space_start(leave_a_child, NULL, true);
+    UNTIL(atomic_load(&board->flags[2]) == 1);
+    expect_taken(pool);
+    atomic_store(&board->flags[1], 1);
+    UNTIL(atomic_load(&board->flags[0]) == 1);
+    EXPECT_EQ(usher_reap(pool), 1);
+    scene_kill(container); /* and the child with it */
+    finish(pool, "outside", 1);
+}
+
 int main(void)
 {
     scene_begin();
     RUN(a_holder_in_another_namespace_is_alive_until_it_dies);
     RUN(pids_that_collide_are_never_mixed_up);
+    RUN(from_outside_a_child_is_not_taken_for_its_parent);
     return 0;
 }

@@ -167,17 +167,17 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
         return refused != 0 ? refused : pool->module->resize(pool->remote, seats);
     }
     int error = usher__pool_usable(pool);
-    if (error == 0 && seats > pool->core.seats) {
-        error = -ERANGE;
+    if (error != 0) {
+        return error;
+    }
+    if (seats > pool->core.seats) {
+        return -ERANGE;
     }
     /* From a number that no pool has it would be a long way. */
-    uint64_t k = atomic_load(&pool->core.words[CORE_AT_K(&pool->core)]);
-    if (error == 0 && core_k_seats(k) > pool->core.seats) {
-        error = -EUCLEAN;
+    if (core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)])) > pool->core.seats) {
+        return -EUCLEAN;
     }
-    if (error == 0) {
-        error = usher__guest_get(pool, &guest);
-    }
+    error = usher__guest_get(pool, &guest);
     /* A seat at a time, so that wherever this ends the pool is right. */
     while (error == 0 && usher__seats(pool) != seats) {
         struct core_resize resize = {.row = guest->row,
