@@ -60,6 +60,60 @@ static void an_assigned_seat_stays_until_that_process_ends(void)
     finish(pool, "assign", 1);
 }
 
+/* Its lock went with whoever had assigned it: in a table that is full that is not enough to have it.
+ */
+static void the_row_of_an_heir_is_not_free_as_long_as_it_lives(void)
+{
+    struct usher_options options = {.seats = 1, .guests = 1};
+    struct usher_pool *pool;
+    struct usher_seat seat;
+    int way = 0;
+    scene_clear();
+    EXPECT_EQ(usher_open(&pool, "assign", &options), 0);
+    pid_t heir = scene_start(idle, NULL);
+    atomic_store(&board->flags[0], heir);
+    scene_in_child(acquire_and_assign, &way);
+    EXPECT_EQ(usher_try_acquire(pool, &seat), -EUSERS);
+    EXPECT_EQ(scene_info(pool).holders, 1);
+    EXPECT_EQ(scene_info(pool).reaped, 0);
+    scene_kill(heir);
+    EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
+    EXPECT_EQ(seat.flags, USHER_INHERITED);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool, "assign", 1);
+}
+
+static void end_when_told(void *unused)
+{
+    (void)unused;
+    UNTIL(atomic_load(&board->told[0]) == SCENE_LEAVE);
+}
+
+/* As a command does whose wrapper is slow to hear of it. */
+static void an_heir_that_ends_by_itself_has_given_its_seat_back(void)
+{
+    struct usher_pool *pool = scene_open("assign", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    siginfo_t info;
+    pid_t heir = scene_start(idle, NULL);
+    EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
+    scene_kill(heir);
+    seat = get_soon(pool);
+    EXPECT_EQ(seat.flags, USHER_INHERITED); /* so much for one who was killed */
+    EXPECT_EQ(scene_info(pool).reaped, 1);
+    scene_clear();
+    heir = scene_start(end_when_told, NULL);
+    EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
+    atomic_store(&board->told[0], SCENE_LEAVE);
+    EXPECT_EQ(waitid(P_PID, (id_t)heir, &info, WEXITED | WNOWAIT), 0);
+    seat = get_soon(pool);
+    EXPECT_EQ(seat.flags, 0);
+    EXPECT_EQ(scene_info(pool).reaped, 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(scene_end(heir), 0);
+    finish(pool, "assign", 1);
+}
+
 static void release_for_the_heir(void *unused)
 {
     (void)unused;
@@ -211,6 +265,8 @@ int main(void)
 {
     scene_begin();
     RUN(an_assigned_seat_stays_until_that_process_ends);
+    RUN(the_row_of_an_heir_is_not_free_as_long_as_it_lives);
+    RUN(an_heir_that_ends_by_itself_has_given_its_seat_back);
     RUN(anybody_may_give_back_what_is_assigned);
     RUN(a_seat_is_assigned_to_living_processes_only);
     RUN(what_several_give_back_at_once_is_counted_once);
