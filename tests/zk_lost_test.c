@@ -180,6 +180,47 @@ static void make_open_and_remove(void)
     EXPECT_EQ(usher_remove(named(false, "made/here")), -ENOENT);
 }
 
+static struct usher_seat leaving;
+
+static void *leave(void *resizes)
+{
+    EXPECT_EQ(resizes != NULL ? usher_resize(far, 2) : usher_release(far, &leaving), 0);
+    return NULL;
+}
+
+/* Whoever makes a seat free has seen that nobody waits; what it sends then, the third of its
+   requests, comes late. Who arrives meanwhile sees that no seat is free, and sleeps. */
+static void arrive_meanwhile(bool resizes)
+{
+    enum { LATE_MS = 400 };
+    pthread_t leaver;
+    leaving = scene_acquire(far);
+    zk_relay_hold(3, LATE_MS);
+    EXPECT_EQ(pthread_create(&leaver, NULL, leave, resizes ? far : NULL), 0);
+    scene_pause_us(LATE_MS / 4 * 1000);
+    int64_t began = scene_now_ns();
+    struct usher_seat seat = scene_acquire(near);
+    int64_t took_ms = (scene_now_ns() - began) / 1000000;
+    EXPECT_EQ(pthread_join(leaver, NULL), 0);
+    (void)printf("  %s: in after %lld ms\n", resizes ? "resized" : "given back",
+                 (long long)took_ms);
+    EXPECT(took_ms < SESSION_MS / 6); /* before anybody sweeps */
+    EXPECT_EQ(usher_release(near, &seat), 0);
+    if (resizes) {
+        EXPECT_EQ(usher_release(far, &leaving), 0);
+        EXPECT_EQ(usher_resize(far, 1), 0);
+    }
+    zk_relay_lose(ZK_RELAY_REQUEST, 0);
+    served += 2;
+    expect_sound();
+}
+
+static void who_comes_while_a_seat_comes_free_is_not_forgotten(void)
+{
+    arrive_meanwhile(false);
+    arrive_meanwhile(true);
+}
+
 static void who_takes_a_free_seat_and_gives_it_back(void)
 {
     lose_each(take_and_give_back);
@@ -222,6 +263,7 @@ int main(void)
     relay = zk_relay_start(server.port);
     near = scene_open(named(false, "pool"), 1);
     far = scene_open(named(true, "pool"), 1);
+    RUN(who_comes_while_a_seat_comes_free_is_not_forgotten);
     RUN(who_takes_a_free_seat_and_gives_it_back);
     RUN(who_waits_in_line);
     RUN(who_gives_a_seat_on);

@@ -26,6 +26,7 @@ static struct link links[MOST_LINKS];
 /* What it is told and tells, in memory that it shares. */
 static struct orders {
     atomic_int left[2];
+    atomic_int late_ms; /* 0: it is lost */
     atomic_int lost;
 } * orders;
 
@@ -51,13 +52,17 @@ static void end_link(struct link *link)
     link->fds[0] = link->fds[1] = -1;
 }
 
-/* Whether this one is to be lost. */
+/* Whether this one is to be lost; or it is late now. */
 static bool is_lost(int what)
 {
+    int late_ms = atomic_load(&orders->late_ms);
     int left = atomic_load(&orders->left[what]);
     while (left > 0 && !atomic_compare_exchange_weak(&orders->left[what], &left, left - 1)) {
     }
-    return left == 1;
+    if (left == 1 && late_ms > 0) {
+        scene_pause_us(late_ms * 1000L);
+    }
+    return left == 1 && late_ms == 0;
 }
 
 /* Pass on what whole messages there are. Whether the link is to go on. The client library may begin
@@ -156,7 +161,15 @@ int zk_relay_start(int to_port)
 void zk_relay_lose(enum zk_relay_what what, int count)
 {
     atomic_store(&orders->left[!what], 0);
+    atomic_store(&orders->late_ms, 0);
     atomic_store(&orders->left[what], count);
+}
+
+void zk_relay_hold(int count, int ms)
+{
+    zk_relay_lose(ZK_RELAY_REQUEST, 0);
+    atomic_store(&orders->late_ms, ms);
+    atomic_store(&orders->left[ZK_RELAY_REQUEST], count);
 }
 
 int zk_relay_lost(void)

@@ -1,7 +1,7 @@
 /*
  * A link to a ZooKeeper server that fails when it is told to: a request is lost before the server
- * has it, or an answer after the server has done what it is about, and the connection with it. It
- * is kept by a process of its own, which ends with whoever started it.
+ * has it, or an answer after the server has done what it is about, and the connection with it; or a
+ * request comes late. It is kept by a process of its own, which ends with whoever started it.
  */
 #ifndef USHER_ZK_RELAY_H
 #define USHER_ZK_RELAY_H
@@ -14,5 +14,7 @@ int zk_relay_start(int to_port);
 void zk_relay_lose(enum zk_relay_what what, int count);
 /* How many have been lost. */
 int zk_relay_lost(void);
+/* Pass the count-th request from now on so much later, and what comes after it. */
+void zk_relay_hold(int count, int ms);
 
 #endif

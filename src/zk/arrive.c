@@ -88,7 +88,7 @@ static unsigned put_arrival(struct remote *remote, const struct zk_own *own, str
         .what = ZK_TICKET, .path = all->prefix, .made = all->made, .room = sizeof all->made};
     all->requests[all->create] =
         (struct zk_request){.kind = ZK_MULTI, .changes = all->changes, .count = 2};
-    return all->create + 1 + all->looking.count;
+    return all->create + 2 + all->looking.lists;
 }
 
 /* Create a ticket, and look. The view has nothing in it if there is reason to look again. */

@@ -25,30 +25,44 @@ void zk_view_clear(struct zk_view *view)
     view->line = (struct zk_line){0};
 }
 
-void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
-                 bool glance)
+void zk_put_lists(struct remote *remote, uint32_t first, uint32_t last, struct zk_looking *looking,
+                  struct zk_request *requests)
 {
-    looking->count = 1;
-    looking->first = atomic_load(&remote->first);
-    looking->last = atomic_load(&remote->last);
-    requests[0] = (struct zk_request){.kind = ZK_GET, .path = remote->path};
-    for (uint32_t roll = looking->first; !glance && roll <= looking->last; roll++) {
-        char *path = looking->paths[looking->count - 1];
+    looking->first = first;
+    looking->last = last;
+    looking->lists = 0;
+    for (uint32_t roll = first; roll <= last && looking->lists < ZK_MOST_ROLLS; roll++) {
+        char *path = looking->paths[looking->lists];
         zk_roll_path(remote, roll, path);
-        requests[looking->count++] = (struct zk_request){.kind = ZK_LIST, .path = path};
-        if (looking->count == ZK_LOOK_REQUESTS) {
-            break; /* somebody else was just changing what we remember */
-        }
+        requests[looking->lists++] = (struct zk_request){.kind = ZK_LIST, .path = path};
     }
 }
 
-/* The tickets of all rolls; nodes that somebody else has put there are none of ours. */
-static int take_lists(const struct zk_looking *looking, const struct zk_request *lists,
-                      struct zk_view *view)
+void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
+                 bool glance)
+{
+    uint32_t first = atomic_load(&remote->first);
+    uint32_t last = atomic_load(&remote->last);
+    requests[0] = (struct zk_request){.kind = ZK_GET, .path = remote->path};
+    zk_put_lists(remote, first, last, looking, &requests[1]);
+    looking->lists = glance ? 0 : looking->lists;
+}
+
+/* Nodes that somebody else has put there are none of ours. */
+int zk_take_lists(const struct zk_looking *looking, const struct zk_request *lists,
+                  struct zk_view *view)
 {
     size_t most = 1;
+    for (unsigned r = 0; r < looking->lists; r++) {
+        if (lists[r].error != 0) { /* a roll may have been removed after the data was read */
+            return lists[r].error == -ENOENT ? -EAGAIN : lists[r].error;
+        }
+    }
+    if (looking->first != view->state.first || looking->last != view->state.last) {
+        return -EAGAIN;
+    }
     view->births = view->state.past;
-    for (unsigned r = 0; r + 1 < looking->count; r++) {
+    for (unsigned r = 0; r < looking->lists; r++) {
         most += lists[r].name_count;
         view->births += lists[r].births;
     }
@@ -58,7 +72,7 @@ static int take_lists(const struct zk_looking *looking, const struct zk_request 
     if (view->line.tickets == NULL) {
         return -ENOMEM;
     }
-    for (unsigned r = 0; r + 1 < looking->count; r++) {
+    for (unsigned r = 0; r < looking->lists; r++) {
         for (size_t n = 0; n < lists[r].name_count; n++) {
             view->line.count += zk_parse_ticket(looking->first + r, lists[r].names[n],
                                                 &view->line.tickets[view->line.count]);
@@ -100,18 +114,7 @@ int zk_take_look(struct remote *remote, const struct zk_looking *looking,
     atomic_store(&remote->first, view->state.first);
     atomic_store(&remote->last, view->state.last);
     atomic_store(&remote->long_line, view->state.next_count > 0);
-    if (looking->count == 1) {
-        return take_next(view);
-    }
-    for (unsigned r = 1; r < looking->count; r++) {
-        if (requests[r].error != 0) { /* a roll may have been removed after the data was read */
-            return requests[r].error == -ENOENT ? -EAGAIN : requests[r].error;
-        }
-    }
-    if (looking->first != view->state.first || looking->last != view->state.last) {
-        return -EAGAIN;
-    }
-    return take_lists(looking, &requests[1], view);
+    return looking->lists == 0 ? take_next(view) : zk_take_lists(looking, &requests[1], view);
 }
 
 static int look(struct remote *remote, struct zk_view *view, bool glance)
@@ -121,9 +124,9 @@ static int look(struct remote *remote, struct zk_view *view, bool glance)
     int error = looking == NULL ? -ENOMEM : -ECONNRESET;
     while (error == -ECONNRESET) {
         zk_put_look(remote, looking, requests, glance);
-        (void)zk_client_ask(remote->client, requests, looking->count);
+        (void)zk_client_ask(remote->client, requests, 1 + looking->lists);
         error = zk_take_look(remote, looking, requests, view);
-        zk_request_clear(requests, looking->count);
+        zk_request_clear(requests, 1 + looking->lists);
         if (error == -ECONNRESET) {
             error = zk_client_again(remote->client);
             error = error == 0 ? -ECONNRESET : error;

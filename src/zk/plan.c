@@ -41,13 +41,18 @@ uint32_t zk_holders(const struct zk_line *line)
     return holders;
 }
 
-bool zk_is_crowded(const struct zk_state *state)
+bool zk_has_room(const struct zk_state *state)
 {
     uint32_t named = 0;
     for (uint32_t s = 0; s < state->count; s++) {
         named += state->holder[s] != ZK_NO_TICKET;
     }
-    return state->next_count > 0 && named >= state->seats;
+    return named < state->seats;
+}
+
+bool zk_is_crowded(const struct zk_state *state)
+{
+    return state->next_count > 0 && !zk_has_room(state);
 }
 
 /* Who has left, or is gone, is not in a seat. How many are. */

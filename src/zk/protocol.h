@@ -11,7 +11,8 @@
  *             arrives does
  *   wait      sleep on a watch of the own ticket; now and then look and advance, for seats whose
  *             holders are gone
- *   leave     the same transaction as advance, with the own ticket deleted in it
+ *   leave     the same transaction as advance, with the own ticket deleted in it. If a seat is free
+ *             then, list the tickets behind it: who has come since the look has read that none was
  *   give up   delete the own ticket at version 0; if it has another, the grant was faster
  *   renew     close the last roll and begin another, before its sequence numbers come to their end
  *   retire    remove the first roll, when it has no tickets any more and is not the last
@@ -65,10 +66,10 @@ struct zk_view {
     struct zk_line line;   /* tickets NULL: nothing was seen */
 };
 
-/* A look: requests to be sent in one go, and where they are about. */
+/* A look: the lists that are asked for, and what they are about. */
 struct zk_looking {
-    uint32_t first, last;
-    unsigned count;
+    uint32_t first, last; /* rolls */
+    unsigned lists;
     char paths[ZK_MOST_ROLLS][ZK_PATH_ROOM];
 };
 enum { ZK_LOOK_REQUESTS = 1 + ZK_MOST_ROLLS };
@@ -83,12 +84,17 @@ void zk_view_clear(struct zk_view *view);
    are removed first, so this waits for that a while. -EKEYREVOKED: the pool is there, somebody has
    deleted the ticket. Or an error of looking. */
 int zk_why_gone(struct remote *remote);
-/* The parts of these, to be sent with other requests: how many, of ZK_LOOK_REQUESTS at most; and
-   what was seen, or -EAGAIN: the rolls are others by now. */
+/* The parts of these, to be sent with other requests: one and `lists`; and what was seen, or -EAGAIN:
+   the rolls are others by now. */
 void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
                  bool glance);
 int zk_take_look(struct remote *remote, const struct zk_looking *looking,
                  const struct zk_request *requests, struct zk_view *view);
+/* The same for the lists alone, of a view whose state is known. */
+void zk_put_lists(struct remote *remote, uint32_t first, uint32_t last, struct zk_looking *looking,
+                  struct zk_request *requests);
+int zk_take_lists(const struct zk_looking *looking, const struct zk_request *lists,
+                  struct zk_view *view);
 /* Into ZK_PATH_ROOM: where a roll and a ticket are. */
 void zk_roll_path(const struct remote *remote, uint32_t roll, char *path);
 void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket, char *path);

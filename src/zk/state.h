@@ -120,7 +120,9 @@ int zk_parse_name(const char *name, char **hosts, char **path);
 void zk_settle(struct zk_line *line, const struct zk_state *state);
 /* How many hold a seat, in a whole line that is settled. */
 uint32_t zk_holders(const struct zk_line *line);
-/* Every seat has somebody in it, as far as the state says, and there are some in NEXT. */
+/* Fewer seats than there are have somebody in them, as far as the state says. */
+bool zk_has_room(const struct zk_state *state);
+/* None has, and there are some in NEXT. */
 bool zk_is_crowded(const struct zk_state *state);
 
 /*
