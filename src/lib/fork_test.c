@@ -5,6 +5,8 @@
  */
 #include "mortals.h"
 
+#include "lib/lib.h"
+
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -195,6 +197,47 @@ static void forking_among_busy_threads_stops_nobody(void)
     finish(pool, "storm", 2);
 }
 
+static void *end_when_told(void *pool)
+{
+    (void)scene_acquire(pool);
+    atomic_store(&board->flags[0], 1);
+    UNTIL(atomic_load(&board->flags[1]) == 1);
+    return NULL; /* gives its seat back, in the middle of which it is held up */
+}
+
+static void come_and_go_soon(void *name)
+{
+    (void)alarm(20);
+    come_and_go(name);
+}
+
+static void *fork_now(void *unused)
+{
+    (void)unused;
+    scene_in_child(come_and_go_soon, "middle");
+    return NULL;
+}
+
+/* What the library has for this process alone is whole in the child, too: fork waits for that. */
+static void a_child_is_not_made_while_a_thread_is_in_the_middle(void)
+{
+    struct usher_pool *pool = scene_open("middle", 2);
+    pthread_t ends;
+    pthread_t forks;
+    scene_clear();
+    EXPECT_EQ(pthread_create(&ends, NULL, end_when_told, pool), 0);
+    UNTIL(atomic_load(&board->flags[0]) == 1);
+    EXPECT_EQ(pthread_mutex_lock(&pool->mutex), 0);
+    atomic_store(&board->flags[1], 1);
+    scene_pause_us(10000); /* so that it is there, most likely */
+    EXPECT_EQ(pthread_create(&forks, NULL, fork_now, NULL), 0);
+    scene_pause_us(10000); /* the same for the fork */
+    EXPECT_EQ(pthread_mutex_unlock(&pool->mutex), 0);
+    EXPECT_EQ(pthread_join(forks, NULL), 0);
+    EXPECT_EQ(pthread_join(ends, NULL), 0);
+    finish(pool, "middle", 2);
+}
+
 static void *exec_from_a_thread(void *unused)
 {
     (void)unused;
@@ -332,6 +375,7 @@ int main(int argc, char **argv)
     RUN(a_child_made_without_fork_handlers_is_refused_too);
     RUN(the_death_of_a_holder_is_noticed_though_its_child_lives);
     RUN(forking_among_busy_threads_stops_nobody);
+    RUN(a_child_is_not_made_while_a_thread_is_in_the_middle);
     RUN(exec_gives_the_seat_back_unless_it_is_kept);
     RUN(exec_gives_the_seat_back_though_a_child_lives);
     RUN(a_process_lives_as_long_as_one_of_its_threads);

@@ -149,6 +149,23 @@ static void the_directory_of_names_can_be_asked_for(void)
     EXPECT_EQ(usher_directory(path, length + 1), 0);
 }
 
+static void a_seat_that_is_held_cannot_be_lost(void)
+{
+    struct usher_pool *pool = open_pool(2);
+    struct usher_seat seat = scene_acquire(pool);
+    struct usher_seat other = seat;
+    struct usher_lease lease = {0};
+    EXPECT_EQ(usher_check(pool, &seat, &lease), 0);
+    EXPECT_EQ(lease.fence, seat.ticket);
+    EXPECT_EQ(lease.left_ns, INT64_MAX);
+    other.number++;
+    EXPECT_EQ(usher_check(pool, &other, &lease), -EPERM);
+    EXPECT_EQ(usher_check(pool, &(struct usher_seat){0}, &lease), -EPERM);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(usher_check(pool, &seat, &lease), -EPERM);
+    finish(pool);
+}
+
 static void hear(void *context, const char *sentence)
 {
     (void)sentence;
@@ -213,6 +230,7 @@ int main(void)
     RUN_BOTH(since_when_is_right_or_not_said);
     RUN_BOTH(the_history_tells_of_the_last_seats_given_back);
     RUN(the_directory_of_names_can_be_asked_for);
+    RUN_BOTH(a_seat_that_is_held_cannot_be_lost);
     RUN_BOTH(a_pool_in_use_has_nothing_that_is_not_so);
     RUN_BOTH(the_tickets_of_holders_and_waiters_count_up);
     return 0;

@@ -181,6 +181,28 @@ static void a_vigil_stays_as_long_as_nothing_happens(void)
     finish(pool, "vigil", 1);
 }
 
+/* And nobody need give anything back for that. */
+static void the_dead_at_the_front_are_found_by_those_behind(void)
+{
+    struct usher_pool *pool = scene_open("vigil", 1);
+    scene_clear();
+    pid_t holder = scene_holder(0, "vigil");
+    pid_t waiters[3];
+    for (int w = 0; w < 3; w++) {
+        waiters[w] = scene_waiter(w + 1, "vigil", (uint32_t)w + 1);
+    }
+    scene_kill(waiters[0]);
+    UNTIL(scene_info(pool).waiters == 2);
+    EXPECT_EQ(scene_info(pool).reaped, 1);
+    scene_leave(0, holder);
+    for (int w = 1; w < 3; w++) {
+        UNTIL(atomic_load(&board->step[w + 1]) == SCENE_DONE);
+        EXPECT_EQ(board->seat[w + 1].flags, 0);
+        scene_leave(w + 1, waiters[w]);
+    }
+    finish(pool, "vigil", 1);
+}
+
 int main(void)
 {
     scene_begin();
@@ -188,6 +210,7 @@ int main(void)
     RUN(one_who_sleeps_long_after_the_death_is_woken);
     RUN(a_vigil_ends_when_it_is_told_to);
     RUN(a_vigil_handles_no_signals);
+    RUN(the_dead_at_the_front_are_found_by_those_behind);
     RUN(the_first_in_line_has_a_vigil_and_whoever_is_in_has_none);
     RUN(a_vigil_stays_as_long_as_nothing_happens);
     return 0;

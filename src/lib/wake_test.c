@@ -7,6 +7,7 @@
 #include "sitters.h"
 
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -17,6 +18,8 @@ enum { WAITERS = 8, IDLERS = 48, WINDOW_MS = 150, HANG_SECONDS = 60 };
 /* Of all processes, on the board. */
 enum flag { UNTIMED, SLEEPS, WOKE, FLAGS };
 static _Thread_local unsigned wakes; /* calls of this thread's that were to wake somebody */
+static atomic_llong latest_ns;       /* until when somebody was to sleep, at most */
+static atomic_int other_clocks;      /* sleeps that went by another clock than CLOCK_MONOTONIC */
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -34,6 +37,12 @@ long __wrap_syscall(long number, ...)
     bool sleeps = command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT;
     if (sleeps && atomic_load(&board->flags[UNTIMED])) {
         a[3] = 0;
+    }
+    if (sleeps && a[3] != 0) {
+        const struct timespec *until = (const struct timespec *)a[3];
+        long long until_ns = until->tv_sec * 1000000000LL + until->tv_nsec;
+        atomic_store(&latest_ns, until_ns > latest_ns ? until_ns : latest_ns);
+        atomic_fetch_add(&other_clocks, (a[1] & FUTEX_CLOCK_REALTIME) != 0);
     }
     wakes += command == FUTEX_WAKE;
     atomic_fetch_add(&board->flags[SLEEPS], sleeps);
@@ -157,8 +166,58 @@ static void processes_wake_each_other(void)
     finish(pool);
 }
 
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+/* However often a signal ends its sleep it sleeps on until then, and not longer. False: on a busy
+   machine its time was over before it slept at all. */
+static bool sleep_among_signals(struct usher_pool *pool, long ms)
+{
+    struct timespec at = scene_in_ms(ms);
+    struct sitter waiter = {.pool = pool, .deadline = &at};
+    without_clocks(false);
+    atomic_store(&latest_ns, 0);
+    waiter.thread = start(sit, &waiter);
+    while (atomic_load(&waiter.done) == 0) {
+        EXPECT_EQ(pthread_kill(waiter.thread, SIGUSR1), 0);
+        scene_pause_us(500);
+    }
+    expect_in(&waiter, -ETIMEDOUT);
+    leave(&waiter);
+    EXPECT(atomic_load(&latest_ns) <= at.tv_sec * 1000000000LL + at.tv_nsec);
+    EXPECT_EQ(atomic_load(&other_clocks), 0);
+    return atomic_load(&board->flags[WOKE]) > 0;
+}
+
+static void signals_do_not_move_a_deadline(void)
+{
+    struct sigaction action = {.sa_handler = do_nothing};
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+    for (long ms = 30; !sleep_among_signals(pool, ms); ms *= 2) {
+    }
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool);
+}
+
+static atomic_uint told_by_those_who_came_in;
+
+static void *sit_and_leave(void *context)
+{
+    struct sitter *self = context;
+    unsigned before = wakes;
+    self->seat = scene_acquire(self->pool);
+    atomic_fetch_add(&told_by_those_who_came_in, wakes - before);
+    EXPECT_EQ(usher_release(self->pool, &self->seat), 0);
+    return NULL;
+}
+
 /* With clocks: the first two look, the others seldom. What is late because the machine is busy may
-   come in one window of time, and not in all. */
+   come in one window of time, and not in all. When the first two have gone somebody else is told to
+   look, by those who come in. */
 static void of_many_who_wait_few_look(void)
 {
     struct usher_pool *pool = open_pool(1);
@@ -166,8 +225,10 @@ static void of_many_who_wait_few_look(void)
     struct sitter waiters[IDLERS];
     int woke = IDLERS;
     without_clocks(false);
+    atomic_store(&told_by_those_who_came_in, 0);
     for (int i = 0; i < IDLERS; i++) {
-        queue_up(&waiters[i], pool);
+        waiters[i] = (struct sitter){.pool = pool};
+        waiters[i].thread = start(sit_and_leave, &waiters[i]);
     }
     for (int window = 0; window < 20 && woke > IDLERS / 3; window++) {
         int before = atomic_load(&board->flags[WOKE]);
@@ -177,8 +238,9 @@ static void of_many_who_wait_few_look(void)
     EXPECT(woke <= IDLERS / 3);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     for (int i = 0; i < IDLERS; i++) {
-        leave(&waiters[i]);
+        join(waiters[i].thread);
     }
+    EXPECT(atomic_load(&told_by_those_who_came_in) > 0);
     finish(pool);
 }
 
@@ -190,6 +252,7 @@ int main(void)
     RUN_BOTH(seats_that_come_otherwise_wake_as_well);
     RUN(a_discarded_pool_wakes_all);
     RUN(processes_wake_each_other);
+    RUN_BOTH(signals_do_not_move_a_deadline);
     RUN_BOTH(of_many_who_wait_few_look);
     return 0;
 }
