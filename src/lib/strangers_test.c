@@ -7,6 +7,7 @@
 
 #include "lib/lib.h"
 
+#include <dlfcn.h>
 #include <grp.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -318,6 +319,9 @@ static void run_with_rights_of_bob(void *unused)
     become(eve);
     EXPECT_EQ(setenv("USHER_DIR", "/tmp/eves", 1), 0);
     EXPECT_EQ(setenv("XDG_RUNTIME_DIR", "/tmp/eves", 1), 0);
+    EXPECT_EQ(setenv("USHER_MODULES", scene_path("eves"), 1), 0);
+    struct usher_pool *pool; /* without such rights her module is loaded, and found to be none */
+    EXPECT_EQ(usher_open(&pool, "zk://localhost/p", NULL), -ELIBBAD);
     (void)execl(program, program, "where", (char *)NULL);
     _exit(70);
 }
@@ -343,6 +347,10 @@ static void a_setuid_program_does_not_believe_the_environment(void)
         return;
     }
     copy_program(scene_path("setuid"));
+    Dl_info system; /* eve's module for pools on other machines: a library that is none */
+    EXPECT(dladdr(dlsym(RTLD_DEFAULT, "printf"), &system) != 0);
+    EXPECT_EQ(mkdir(scene_path("eves"), 0755), 0);
+    EXPECT_EQ(symlink(system.dli_fname, scene_path("eves/usher-zk.so")), 0);
     EXPECT_EQ(chmod(scene_directory(), 0755), 0);
     int status = scene_end(scene_start(run_with_rights_of_bob, NULL));
     EXPECT_EQ(chmod(scene_directory(), 0700), 0);
@@ -354,7 +362,8 @@ static void a_setuid_program_does_not_believe_the_environment(void)
     EXPECT_EQ(status, 0);
 }
 
-/* As the setuid program: 0 if it would look in the directory of whose rights it has. */
+/* As the setuid program: 0 if it would look in the directory of whose rights it has, and loads
+   nothing from where it is told. */
 static int where(void)
 {
     char path[256];
@@ -363,7 +372,11 @@ static int where(void)
     if (geteuid() == getuid()) {
         return 77;
     }
-    return usher_directory(path, sizeof path) == 0 && strcmp(path, right) == 0 ? 0 : 1;
+    struct usher_pool *pool;
+    return usher_open(&pool, "zk://localhost/p", NULL) == -ELIBACC &&
+                   usher_directory(path, sizeof path) == 0 && strcmp(path, right) == 0
+               ? 0
+               : 1;
 }
 
 int main(int argc, char **argv)
