@@ -193,4 +193,10 @@ ends "$left" 0
 let_go behind
 ends "$behind" 0
 
+# The seat of a command is given back when it ends, not by usher release in the middle of it.
+# shellcheck disable=SC2016
+status 0 usher run middle -k 1 -- sh -c 'usher release middle; [ $? -eq 75 ] && exec usher status middle --json'
+jq -e '.free == 0 and .served == 0' "$dir/out" >/dev/null || fail "a command has given back its seat: $(cat "$dir/out")"
+status 0 usher run -n middle true
+
 echo "$checks checks passed"
