@@ -4,20 +4,14 @@
  * and must not count. Whoever asks is held up in the middle, in the system call that asks, by
  * seccomp.
  */
+#include "held_up.h"
 #include "mortals.h"
 
 #include "lib/lib.h"
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <poll.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 /* flags: 0 the heir; 1 the holder is in; 2 it is to hand over; 3 it has; 4 the result, plus one */
 enum way { ENDS, CLOSES, EXECS, WAYS, LEAVES };
@@ -55,63 +49,22 @@ static void hold_and_hand_over(void *context)
 
 struct asker {
     struct usher_pool *pool;
-    long call;
-    uint32_t mask, value; /* of its second argument */
-    atomic_int listener;
+    struct held_up held_up;
 };
-
-/* Have the calls that ask told to the listener before they are done, in this thread. */
-static int listen_to(const struct asker *asker)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)asker->call, 0, 4),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8),
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, asker->mask),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, asker->value, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-    EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-                        &program);
-}
 
 static void *ask(void *context)
 {
     struct asker *asker = context;
-    int listener = listen_to(asker);
-    atomic_store(&asker->listener, listener);
-    if (listener >= 0) {
+    if (held_up_here(&asker->held_up)) {
         atomic_store(&board->flags[4], usher_reap(asker->pool) + 1);
     }
+    held_up_end(&asker->held_up);
     return NULL;
-}
-
-/* Wait until it asks. False: it has its answer. */
-static bool asked(const struct asker *asker, struct seccomp_notif *what)
-{
-    struct pollfd told = {.fd = asker->listener, .events = POLLIN};
-    memset(what, 0, sizeof *what);
-    while (poll(&told, 1, 1) != 1) {
-        if (atomic_load(&board->flags[4]) != 0) {
-            return false;
-        }
-    }
-    return ioctl(asker->listener, SECCOMP_IOCTL_NOTIF_RECV, what) == 0;
-}
-
-static void let_it_ask(const struct asker *asker, const struct seccomp_notif *what)
-{
-    struct seccomp_notif_resp go_on = {.id = what->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-    EXPECT_EQ(ioctl(asker->listener, SECCOMP_IOCTL_NOTIF_SEND, &go_on), 0);
 }
 
 static void hand_over_while_asked(enum way way, long call, uint32_t mask, uint32_t value)
 {
-    struct asker asker = {scene_open("handover", 1), call, mask, value, 0};
-    struct seccomp_notif what;
+    struct asker asker = {scene_open("handover", 1), {.call = call, .mask = mask, .value = value}};
     pthread_t thread;
     scene_clear();
     pid_t heir = scene_start(idle, NULL);
@@ -119,12 +72,10 @@ static void hand_over_while_asked(enum way way, long call, uint32_t mask, uint32
     pid_t holder = scene_start(hold_and_hand_over, &way);
     UNTIL(atomic_load(&board->flags[1]) == 1);
     EXPECT_EQ(pthread_create(&thread, NULL, ask, &asker), 0);
-    UNTIL(atomic_load(&asker.listener) != 0);
-    if (atomic_load(&asker.listener) < 0) {
-        (void)printf("  SKIPPED: no seccomp that tells\n");
+    if (!held_up_begun(&asker.held_up)) {
         exit(77);
     }
-    EXPECT(asked(&asker, &what));
+    EXPECT(held_up_now(&asker.held_up));
     atomic_store(&board->flags[2], 1);
     UNTIL(atomic_load(&board->flags[3]) == 1);
     if (way == ENDS || way == LEAVES) {
@@ -133,10 +84,9 @@ static void hand_over_while_asked(enum way way, long call, uint32_t mask, uint32
         UNTIL(os_locked(asker.pool->fd, LIB_LOCK_ROW) == 0); /* it has */
     }
     do {
-        let_it_ask(&asker, &what);
-    } while (asked(&asker, &what));
+        held_up_no_longer(&asker.held_up);
+    } while (held_up_now(&asker.held_up));
     EXPECT_EQ(pthread_join(thread, NULL), 0);
-    EXPECT_EQ(close(asker.listener), 0);
     EXPECT_EQ(atomic_load(&board->flags[4]), 1); /* nobody was reaped */
     EXPECT_EQ(scene_info(asker.pool).reaped, 0);
     if (way != LEAVES) {

@@ -2,9 +2,12 @@
  * Pools that are removed or discarded while other processes use them, wait in them, or have died in
  * them. What one process sees of it is pool_api_test's matter.
  */
-#include "scene.h"
+#include "held_up.h"
+#include "mortals.h"
 
-#include <unistd.h>
+#include "lib/lib.h"
+
+#include <pthread.h>
 
 static void a_pool_that_only_the_dead_use_can_be_removed(void)
 {
@@ -105,11 +108,44 @@ static void removing_never_makes_two_holders_of_one_seat(void)
     (void)usher_remove("again");
 }
 
+static void *remove_held_up(void *context)
+{
+    struct held_up *held_up = context;
+    if (held_up_here(held_up)) {
+        EXPECT_EQ(usher_remove("slow"), 0);
+    }
+    held_up_end(held_up);
+    return NULL;
+}
+
+/* Until the name is gone nobody can make another pool of that name, which the slow one would take
+   away then. */
+static void a_remover_that_is_slow_takes_no_other_pools_name(void)
+{
+    struct held_up remover = {.call = SYS_unlinkat};
+    struct usher_pool *pool = scene_open("slow", 1);
+    pthread_t thread;
+    EXPECT_EQ(pthread_create(&thread, NULL, remove_held_up, &remover), 0);
+    if (held_up_begun(&remover)) {
+        EXPECT(held_up_now(&remover)); /* before it unlinks the name */
+        EXPECT_EQ(atomic_load(&pool->header->removed), FORMAT_GONE);
+        EXPECT_EQ(os_locked(pool->fd, LIB_LOCK_REMOVE), 1); /* whoever opens it waits for this */
+        held_up_no_longer(&remover);
+        EXPECT(!held_up_now(&remover));
+        struct usher_pool *next = scene_open("slow", 1);
+        EXPECT_EQ(os_locked(next->fd, LIB_LOCK_REMOVE), 0);
+        finish(next, "slow", 1);
+    }
+    EXPECT_EQ(pthread_join(thread, NULL), 0);
+    usher_close(pool);
+}
+
 int main(void)
 {
     scene_begin();
     RUN(a_pool_that_only_the_dead_use_can_be_removed);
     RUN(a_discarded_pool_ends_the_waits_of_other_processes);
     RUN(removing_never_makes_two_holders_of_one_seat);
+    RUN(a_remover_that_is_slow_takes_no_other_pools_name);
     return 0;
 }

@@ -1,0 +1,85 @@
+/*
+ * A thread that is held up in the middle of a call, each time before a certain system call, until it
+ * is told to go on. seccomp does it.
+ */
+#ifndef USHER_HELD_UP_H
+#define USHER_HELD_UP_H
+
+#include "scene.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct held_up {
+    long call;
+    uint32_t mask, value; /* of its second argument */
+    atomic_int listener;  /* below 0: it cannot be done here */
+    atomic_int ended;
+    struct seccomp_notif what;
+};
+
+/* In the thread itself, before the call. False: it cannot be done. */
+static inline bool held_up_here(struct held_up *self)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)self->call, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, self->mask),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self->value, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    atomic_store(&self->listener, listener);
+    return listener >= 0;
+}
+
+/* In the thread itself, after the call. */
+static inline void held_up_end(struct held_up *self)
+{
+    atomic_store(&self->ended, 1);
+}
+
+/* The others: wait until it has begun. False: it cannot be done, and that is said. */
+static inline bool held_up_begun(struct held_up *self)
+{
+    UNTIL(atomic_load(&self->listener) != 0);
+    if (atomic_load(&self->listener) < 0) {
+        (void)printf("  SKIPPED: no seccomp that tells\n");
+    }
+    return atomic_load(&self->listener) >= 0;
+}
+
+/* Wait until it is held up. False: its call is over, and so is this. */
+static inline bool held_up_now(struct held_up *self)
+{
+    struct pollfd told = {.fd = self->listener, .events = POLLIN};
+    memset(&self->what, 0, sizeof self->what);
+    while (poll(&told, 1, 1) != 1) {
+        if (atomic_load(&self->ended)) {
+            EXPECT_EQ(close(self->listener), 0);
+            return false;
+        }
+    }
+    return ioctl(self->listener, SECCOMP_IOCTL_NOTIF_RECV, &self->what) == 0;
+}
+
+static inline void held_up_no_longer(struct held_up *self)
+{
+    struct seccomp_notif_resp go_on = {.id = self->what.id,
+                                       .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+    EXPECT_EQ(ioctl(self->listener, SECCOMP_IOCTL_NOTIF_SEND, &go_on), 0);
+}
+
+#endif
