@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static int error_of(int rc)
@@ -48,6 +49,7 @@ static void answered(struct zk_request *request, int rc)
                      request->kind == ZK_DELETE || request->kind == ZK_MULTI;
     request->error = error_of(rc);
     client->answered_ns = zk_now_ns();
+    client->trip_ns = client->answered_ns - request->sent_ns;
     client->unanswered--;
     if (by_leader && (rc == ZOK || rc < ZAPIERROR) && request->error != -EKEYEXPIRED &&
         request->error != -ECONNRESET && request->sent_ns > client->sent_ns) {
@@ -268,6 +270,17 @@ int zk_client_ask(struct zk_client *client, struct zk_request *requests, unsigne
         error = error == 0 ? requests[r].error : error;
     }
     return error;
+}
+
+void zk_client_back_off(struct zk_client *client, unsigned tries)
+{
+    (void)pthread_mutex_lock(&client->mutex);
+    uint64_t most = (uint64_t)client->trip_ns << (tries < 5 ? tries + 1 : 6);
+    (void)pthread_mutex_unlock(&client->mutex);
+    most = most > 1 << 29 ? 1 << 29 : most + 1;
+    uint64_t now = (uint64_t)zk_now_ns();
+    uint64_t ns = (now * 0x9e3779b97f4a7c15U >> 32) % most;
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
 void zk_request_clear(struct zk_request *requests, unsigned count)

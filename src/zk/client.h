@@ -100,6 +100,9 @@ struct zk_request {
    first that has one. */
 int zk_client_ask(struct zk_client *client, struct zk_request *requests, unsigned count);
 void zk_request_clear(struct zk_request *requests, unsigned count);
+/* Somebody else was faster, for the `tries`th time in a row, from 0: wait for a random time, of two
+   round trips at most, and twice as much each time, so that it is not so again. */
+void zk_client_back_off(struct zk_client *client, unsigned tries);
 /* After -ECONNRESET: wait until there is a connection again. 0; -EKEYEXPIRED: the session has
    ended; -ENOTCONN: for longer than a session lasts there was none. */
 int zk_client_again(struct zk_client *client);

@@ -65,13 +65,16 @@ static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t 
     return error;
 }
 
-bool zk_try_again(struct remote *remote, int *error)
+bool zk_try_again(struct remote *remote, int *error, unsigned *tries)
 {
     if (*error == -ECONNRESET) {
         *error = zk_client_again(remote->client);
         return *error == 0;
     }
     if (*error == -ESTALE || *error == -ENOENT) {
+        if (*error == -ESTALE) {
+            zk_client_back_off(remote->client, (*tries)++);
+        }
         *error = 0;
         return true;
     }
@@ -94,6 +97,7 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
     struct zk_plan *plan = malloc(sizeof *plan);
     int error = plan == NULL ? -ENOMEM : 0;
     int made = 0;
+    unsigned tries = 0;
     bool seen = view->line.tickets != NULL && view->line.whole;
     while (error == 0) {
         error = seen ? 0 : zk_look(remote, view);
@@ -119,7 +123,7 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
             if (plan->count < ZK_MOST_GRANTS && !resize) {
                 break; /* whoever has come since looks for himself */
             }
-        } else if (!zk_try_again(remote, &error)) {
+        } else if (!zk_try_again(remote, &error, &tries)) {
             break;
         }
     }
@@ -144,6 +148,7 @@ static int give_back(struct remote *remote, const struct zk_own *own, struct zk_
 {
     bool glance = atomic_load(&remote->long_line);
     bool unsure = false; /* whether it is done */
+    unsigned tries = 0;
     int error;
     do {
         error = glance ? zk_glance(remote, view) : -EAGAIN;
@@ -159,7 +164,7 @@ static int give_back(struct remote *remote, const struct zk_own *own, struct zk_
                           zk_has_room(&plan->state) ? view : NULL);
         glance = error == -ESTALE && atomic_load(&remote->long_line);
         unsure = unsure || error == -ECONNRESET;
-    } while (error != 0 && zk_try_again(remote, &error));
+    } while (error != 0 && zk_try_again(remote, &error, &tries));
     view->state = plan->state;
     return error;
 }

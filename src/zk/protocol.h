@@ -106,8 +106,9 @@ void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket,
 int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, struct zk_own *own);
 /* Give a seat back, and on. */
 int zk_leave(struct remote *remote, const struct zk_own *own);
-/* Somebody was faster, a ticket is gone, or it is not known whether it was done: look again. */
-bool zk_try_again(struct remote *remote, int *error);
+/* Somebody was faster, a ticket is gone, or it is not known whether it was done: look again, after a
+   while. `tries` counts how often somebody was faster, from 0. */
+bool zk_try_again(struct remote *remote, int *error, unsigned *tries);
 
 /* rolls.c. Begin another roll if this one is still the last. */
 int zk_renew(struct remote *remote, uint32_t roll);

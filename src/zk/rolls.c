@@ -46,13 +46,14 @@ int zk_renew(struct remote *remote, uint32_t roll)
     struct zk_view *view = calloc(1, sizeof *view);
     int error = view == NULL ? -ENOMEM : 0;
     bool again = error == 0;
+    unsigned tries = 0;
     while (again) {
         error = zk_look(remote, view);
         again = error == 0 && view->state.last == roll &&
                 view->state.last - view->state.first + 1 < ZK_MOST_ROLLS;
         if (again) {
             error = begin_roll(remote, view);
-            again = error != 0 && zk_try_again(remote, &error);
+            again = error != 0 && zk_try_again(remote, &error, &tries);
         }
     }
     if (view != NULL) {

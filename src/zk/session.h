@@ -19,6 +19,7 @@ struct zk_client {
     zhandle_t *zh; /* NULL once the session is over */
     uint64_t session;
     pthread_mutex_t mutex; /* for all but the session's number */
+    int64_t trip_ns;       /* from sending to the answer, of the last that was */
     pthread_cond_t changed;
     pthread_t thread;
     int wake;     /* an eventfd: something is to be done */
