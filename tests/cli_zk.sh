@@ -7,6 +7,12 @@
 
 status 69 env USHER_MODULES="$dir" usher run zk://127.0.0.1/pool true
 says "pool zk://127.0.0.1/pool" "libzookeeper-st2"
+# pools on this machine need none, and nothing that it needs
+status 0 env USHER_MODULES="$dir" usher run local -k 1 -- true
+ldd "$build/usher" "$build/libusher.so" >"$dir/out"
+grep -q libc.so "$dir/out" || fail "ldd does not say what is needed"
+! grep -q zookeeper "$dir/out" || fail "who has no such pool needs ZooKeeper's client"
+passed
 
 . "$(dirname "$0")/cli_zk_server.sh"
 
