@@ -348,7 +348,7 @@ static void a_setuid_program_does_not_believe_the_environment(void)
     }
     copy_program(scene_path("setuid"));
     Dl_info system; /* eve's module for pools on other machines: a library that is none */
-    EXPECT(dladdr(dlsym(RTLD_DEFAULT, "printf"), &system) != 0);
+    EXPECT(dladdr(dlsym(RTLD_DEFAULT, "getauxval"), &system) != 0);
     EXPECT_EQ(mkdir(scene_path("eves"), 0755), 0);
     EXPECT_EQ(symlink(system.dli_fname, scene_path("eves/usher-zk.so")), 0);
     EXPECT_EQ(chmod(scene_directory(), 0755), 0);
@@ -382,7 +382,7 @@ static int where(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "where") == 0) {
-        return where();
+        _exit(where()); /* a sanitizer that looks for leaks then may not trace it */
     }
     scene_begin();
     bob = 40000 + 2 * ((uid_t)getpid() % 10000);
