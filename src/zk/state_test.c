@@ -182,6 +182,22 @@ static void a_pool_that_has_shrunk_grants_nothing_until_it_may(void)
 }
 
 /* If many wait the state has those who are next, and without listing them they are granted. */
+static void there_is_room_if_fewer_seats_are_named_than_there_are(void)
+{
+    static const struct {
+        const char *text;
+        bool room;
+    } states[] = {{"usher 1 1 0 0 0 0 0 -", true},
+                  {"usher 1 1 9 0 0 0 0 8", false},
+                  {"usher 1 3 17 2 0 0 0 14 - 16", true},
+                  {"usher 1 0 5 0 0 0 0", false},
+                  {"usher 1 1 9 0 0 0 0 - 2147483647", false} /* has shrunk */};
+    for (size_t s = 0; s < sizeof states / sizeof states[0]; s++) {
+        struct zk_state state = parsed(states[s].text);
+        EXPECT_EQ(zk_has_room(&state), states[s].room);
+    }
+}
+
 static void in_a_long_line_it_is_known_who_is_next(void)
 {
     static struct zk_plan plan;
@@ -274,6 +290,7 @@ int main(void)
     RUN(what_is_no_state_is_refused);
     RUN(a_ticket_is_known_by_its_name);
     RUN(who_it_is_is_told_as_it_was_said);
+    RUN(there_is_room_if_fewer_seats_are_named_than_there_are);
     RUN(in_a_long_line_it_is_known_who_is_next);
     RUN(empty_seats_are_for_the_oldest);
     RUN(a_pool_that_has_shrunk_grants_nothing_until_it_may);
