@@ -21,8 +21,8 @@ const char *zk_net_address(int node);
 void zk_net_move(int node, enum zk_net_side side);
 /* All are on the left again. */
 void zk_net_heal(void);
-/* From now on each link loses so many of a hundred packets, both ways; 0: none, as before. What goes
-   from node to node takes two links. False, and it says so: that cannot be done here. */
+/* From now on each link loses so many of a hundred packets, both ways; 0: none, as before. What
+   goes from node to node takes two links. False, and it says so: that cannot be done here. */
 bool zk_net_lose(int percent);
 /* How many segments TCP has sent again, all nodes together. */
 long zk_net_sent_again(void);

@@ -73,7 +73,11 @@ static bool pass_on(struct link *link, int what)
     unsigned char *at = link->bytes[what];
     size_t left = link->used[what];
     for (;;) {
-        size_t length = left < 4 ? 0 : (size_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+        uint32_t length = 0;
+        if (left >= sizeof length) {
+            memcpy(&length, at, sizeof length);
+            length = ntohl(length);
+        }
         if (length > ROOM - 4) {
             return false;
         }

@@ -20,8 +20,8 @@ struct zk_seen {
 };
 extern struct zk_seen *zk_seen;
 
-/* Once, before anything else: a scene, and the session time. If there can be no server the test ends
-   here, with a word and 77. */
+/* Once, before anything else: a scene, and the session time. If there can be no server the test
+   ends here, with a word and 77. */
 void zk_begin(long session_ms);
 /* The session time of the pools that are opened from now on. */
 void zk_set_session(long ms);

@@ -123,8 +123,8 @@ static int create_ticket(struct remote *remote, struct zk_own *own, struct zk_vi
     return error;
 }
 
-/* What the own ticket says. 0: see own->granted; if it is gone, the errors of zk_why_gone. One watch
-   is enough: it lasts until the ticket changes, across connections. */
+/* What the own ticket says. 0: see own->granted; if it is gone, the errors of zk_why_gone. One
+   watch is enough: it lasts until the ticket changes, across connections. */
 static int read_ticket(struct remote *remote, struct zk_own *own, bool watch)
 {
     int error;

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Ask for a transaction that makes it this state; and list the line behind it, in one go, if `after`
-   is not NULL: that is filled in then, with nothing if it is not known. */
+/* Ask for a transaction that makes it this state; and list the line behind it, in one go, if
+   `after` is not NULL: that is filled in then, with nothing if it is not known. */
 static int ask_for(struct remote *remote, const struct zk_change *changes, unsigned count,
                    const struct zk_state *state, int32_t version, struct zk_view *after)
 {

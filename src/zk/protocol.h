@@ -84,8 +84,8 @@ void zk_view_clear(struct zk_view *view);
    are removed first, so this waits for that a while. -EKEYREVOKED: the pool is there, somebody has
    deleted the ticket. Or an error of looking. */
 int zk_why_gone(struct remote *remote);
-/* The parts of these, to be sent with other requests: one and `lists`; and what was seen, or -EAGAIN:
-   the rolls are others by now. */
+/* The parts of these, to be sent with other requests: one and `lists`; and what was seen, or
+   -EAGAIN: the rolls are others by now. */
 void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
                  bool glance);
 int zk_take_look(struct remote *remote, const struct zk_looking *looking,
@@ -106,8 +106,8 @@ void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket,
 int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, struct zk_own *own);
 /* Give a seat back, and on. */
 int zk_leave(struct remote *remote, const struct zk_own *own);
-/* Somebody was faster, a ticket is gone, or it is not known whether it was done: look again, after a
-   while. `tries` counts how often somebody was faster, from 0. */
+/* Somebody was faster, a ticket is gone, or it is not known whether it was done: look again, after
+   a while. `tries` counts how often somebody was faster, from 0. */
 bool zk_try_again(struct remote *remote, int *error, unsigned *tries);
 
 /* rolls.c. Begin another roll if this one is still the last. */
