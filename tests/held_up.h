@@ -1,6 +1,6 @@
 /*
- * A thread that is held up in the middle of a call, each time before a certain system call, until it
- * is told to go on. seccomp does it.
+ * A thread that is held up in the middle of a call, each time before a certain system call, until
+ * it is told to go on. seccomp does it.
  */
 #ifndef USHER_HELD_UP_H
 #define USHER_HELD_UP_H

@@ -1,7 +1,7 @@
 /*
- * Numbers of rows and seats that somebody else has written into the file, and that the library takes
- * for an index where only few pools come to: each leads beyond the pool, which lies between fences.
- * damage_test and the fuzzed targets try all words by chance; these are the ones they hardly meet.
+ * Numbers of rows and seats that somebody else has written into the file, and that the library
+ * takes for an index where only few pools come to: each leads beyond the pool, which lies between
+ * fences. damage_test and the fuzzed targets try all words by chance; these they hardly meet.
  */
 #include "sitters.h"
 
