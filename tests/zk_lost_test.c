@@ -9,10 +9,12 @@
 #include "zk_server.h"
 #include "zk_workers.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 12000, MOST = 60 };
+enum { SESSION_MS = 12000, MOST = 100 };
 
 static struct zk_server server;
 static int relay; /* its port */
@@ -20,9 +22,12 @@ static int relay; /* its port */
 /* The same pool, by way of the link and by itself. */
 static struct usher_pool *far, *near;
 
-/* What is lost this time; and what has happened in the pool, all told. */
-static enum zk_relay_what what;
+/* What is lost this time: of zk_relay_what, or the client library cannot send, and what it has sent
+   before that is done. And what has happened in the pool, all told. */
+enum { SENDING = ZK_RELAY_ANSWER + 1, WHATS };
+static int what;
 static int count;
+static atomic_int sends_left, sends_lost;
 static uint64_t served, gave_up;
 
 static const char *named(bool by_link, const char *pool)
@@ -34,10 +39,40 @@ static const char *named(bool by_link, const char *pool)
     return name;
 }
 
+/* The client library's, in place of the C library's: the other end has closed the connection. */
+ssize_t send(int fd, const void *bytes, size_t length, int flags)
+{
+    struct sockaddr_in peer = {0};
+    socklen_t size = sizeof peer;
+    if (atomic_load(&sends_left) > 0 && getpeername(fd, (struct sockaddr *)&peer, &size) == 0 &&
+        ntohs(peer.sin_port) == relay && atomic_fetch_sub(&sends_left, 1) == 1) {
+        (void)atomic_fetch_add(&sends_lost, 1);
+        (void)shutdown(fd, SHUT_RDWR);
+        errno = EPIPE;
+        return -1;
+    }
+    return sendto(fd, bytes, length, flags, NULL, 0);
+}
+
 /* From here on it can happen. */
 static void begin_to_lose(void)
 {
-    zk_relay_lose(what, count);
+    if (what == SENDING) {
+        atomic_store(&sends_left, count);
+    } else {
+        zk_relay_lose((enum zk_relay_what)what, count);
+    }
+}
+
+static void lose_nothing(void)
+{
+    atomic_store(&sends_left, 0);
+    zk_relay_lose(ZK_RELAY_REQUEST, 0);
+}
+
+static int lost(void)
+{
+    return zk_relay_lost() + atomic_load(&sends_lost);
 }
 
 static void say(void *context, const char *sentence)
@@ -61,19 +96,18 @@ static void expect_sound(void)
 /* Play a scene again and again, and lose something in it, until it is over before that. */
 static void lose_each(void (*scene)(void))
 {
-    static const char *const whats[] = {"requests", "answers"};
-    for (int w = 0; w < 2; w++) {
+    static const char *const whats[] = {"requests", "answers", "calls of send()"};
+    for (what = 0; what < WHATS; what++) {
         int64_t began = scene_now_ns();
         int before = -1;
-        what = (enum zk_relay_what)w;
-        for (count = 1; zk_relay_lost() != before; count++) {
+        for (count = 1; lost() != before; count++) {
             EXPECT(count < MOST);
-            before = zk_relay_lost();
+            before = lost();
             scene();
-            zk_relay_lose(what, 0);
+            lose_nothing();
             expect_sound();
         }
-        (void)printf("  %d %s lost, one at a time: %lld ms\n", count - 2, whats[w],
+        (void)printf("  %d %s lost, one at a time: %lld ms\n", count - 2, whats[what],
                      (long long)(scene_now_ns() - began) / 1000000);
         EXPECT(count > 3);
     }
@@ -113,7 +147,7 @@ static void wait_in_line(void)
     EXPECT_EQ(usher_release(near, &seat), 0);
     EXPECT_EQ(pthread_join(waiter, NULL), 0);
     expect_held(far, &waited_for);
-    zk_relay_lose(what, 0);
+    lose_nothing();
     EXPECT_EQ(usher_release(far, &waited_for), 0);
     served += 2;
 }
@@ -210,7 +244,7 @@ static void arrive_meanwhile(bool resizes)
         EXPECT_EQ(usher_release(far, &leaving), 0);
         EXPECT_EQ(usher_resize(far, 1), 0);
     }
-    zk_relay_lose(ZK_RELAY_REQUEST, 0);
+    lose_nothing();
     served += 2;
     expect_sound();
 }

@@ -19,7 +19,6 @@ static int error_of(int rc)
     case ZNOTEMPTY:
         return -ENOTEMPTY;
     case ZBADVERSION:
-    case ZRUNTIMEINCONSISTENCY: /* a change that was undone as another one failed */
         return -ESTALE;
     case ZNOAUTH:
     case ZAUTHFAILED:
@@ -34,6 +33,8 @@ static int error_of(int rc)
     case ZMARSHALLINGERROR:
     case ZSYSTEMERROR:
         return -ENOMEM;
+    /* ZRUNTIMEINCONSISTENCY is one of these: the library has gone on with a new connection as if
+       what was asked by way of the old one were answered there. */
     default: /* lost, moved, throttled: to be asked again */
         return -ECONNRESET;
     }
