@@ -70,10 +70,11 @@ static bool seems_free(const struct usher_pool *pool, uint32_t seat)
 }
 
 /*
- * Where to begin to look for a seat: with the one it had, if that is still its by name; otherwise
- * with that of whoever left last, who has most likely made room for it; or, where many come and
- * nobody has left, with one that no other of them begins with. So the search is short, however many
- * seats there are.
+ * Where to begin to look for a seat: with the one it had, if that is still its by name; if another
+ * has come to it meanwhile, with the one after it, so that those who come in turns end up with a
+ * seat each, and do not take it from each other every time; otherwise with that of whoever left
+ * last, who has most likely made room for it; or, where many come and nobody has left, with one
+ * that no other of them begins with. So the search is short, however many seats there are.
  */
 static uint32_t where_to_look(const struct usher_pool *pool, const struct guest *guest,
                               uint32_t seats, uint32_t ticket)
@@ -82,6 +83,9 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
     if (guest->seat < seats &&
         core_seat_row(atomic_load(&core->words[core->at_seat + guest->seat])) == guest->row) {
         return guest->seat;
+    }
+    if (guest->came && guest->seat < seats && seems_free(pool, (guest->seat + 1) % seats)) {
+        return (guest->seat + 1) % seats;
     }
     uint32_t left = core_v_row(atomic_load(&core->words[CORE_AT_V(core)]));
     uint32_t seat =
@@ -102,6 +106,7 @@ static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, 
         (void)core_claim(&pool->core, &claim);
         if (claim.ok) {
             guest->seat = claim.seat;
+            guest->came = true;
             *inherited = claim.inherited;
             return 0;
         }

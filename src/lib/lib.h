@@ -48,6 +48,7 @@ struct guest {
     uint64_t taken;  /* the request whose seat another thread gave back or made over, ... */
     uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
+    bool came;            /* its thread has had a seat before: `seat` */
 };
 
 /* The request that published i, or could have: its row, its tag and its ticket. It comes round only
