@@ -301,7 +301,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "exec") == 0) {
         return crowd_execed(argc, argv);
     }
-    long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 20;
+    long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 60;
     always = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
     support_begin(argc > 2 ? 2 : 1, argc > 2 ? argv + 1 : argv);
     int fd = memfd_create("crowd", 0);
