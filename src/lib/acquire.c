@@ -84,8 +84,9 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
         core_seat_row(atomic_load(&core->words[core->at_seat + guest->seat])) == guest->row) {
         return guest->seat;
     }
-    if (guest->came && guest->seat < seats && seems_free(pool, (guest->seat + 1) % seats)) {
-        return (guest->seat + 1) % seats;
+    uint32_t next = guest->seat + 1 < seats ? guest->seat + 1 : 0;
+    if (guest->came && seats == usher__seats(pool) && seems_free(pool, next)) {
+        return next;
     }
     uint32_t left = core_v_row(atomic_load(&core->words[CORE_AT_V(core)]));
     uint32_t seat =
