@@ -21,8 +21,8 @@ static void idle(void *unused)
     stay();
 }
 
-/* How many threads a process has. */
-static int threads_of(pid_t process)
+/* How many threads a process has; the last of them is its vigil, if it has one. */
+static int threads_and_last_of(pid_t process, long *last)
 {
     char path[64];
     int count = 0;
@@ -30,10 +30,19 @@ static int threads_of(pid_t process)
     DIR *directory = opendir(path);
     EXPECT(directory != NULL);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        count += entry->d_name[0] != '.';
+        if (entry->d_name[0] != '.') {
+            count++;
+            *last = strtol(entry->d_name, NULL, 10);
+        }
     }
     (void)closedir(directory);
     return count;
+}
+
+static int threads_of(pid_t process)
+{
+    long last;
+    return threads_and_last_of(process, &last);
 }
 
 static struct pollfd watch(pid_t process)
@@ -144,19 +153,15 @@ static void the_first_in_line_has_a_vigil_and_whoever_is_in_has_none(void)
     finish(pool, "vigil", 1);
 }
 
-/* The last of a process's threads: the vigil, if it has one. */
-static long vigil_of(pid_t process)
+/* Is its vigil the same for so long that all has been looked at twice? */
+static bool keeps_its_vigil(pid_t process)
 {
-    char path[64];
-    long last = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
-    DIR *directory = opendir(path);
-    EXPECT(directory != NULL);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        last = entry->d_name[0] != '.' ? strtol(entry->d_name, NULL, 10) : last;
-    }
-    (void)closedir(directory);
-    return last;
+    long before = 0;
+    long after = -1;
+    (void)threads_and_last_of(process, &before);
+    scene_pause_us(2400000);
+    (void)threads_and_last_of(process, &after);
+    return before == after;
 }
 
 /* Every second all is looked at; what is watched stays if it is the same. */
@@ -169,10 +174,8 @@ static void a_vigil_stays_as_long_as_nothing_happens(void)
     pid_t first = scene_waiter(1, "vigil", 1);
     UNTIL(threads_of(first) == alone + 1);
     pid_t second = scene_waiter(2, "vigil", 2);
-    scene_pause_us(1600000); /* it has seen the second, and all that there is since */
-    long vigil = vigil_of(first);
-    scene_pause_us(1600000);
-    EXPECT_EQ(vigil_of(first), vigil);
+    UNTIL(keeps_its_vigil(first)); /* once it has seen the second */
+    EXPECT_EQ(threads_of(first), alone + 1);
     scene_kill(holder);
     UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
     scene_leave(1, first);
