@@ -364,6 +364,23 @@ static void a_process_lives_as_long_as_one_of_its_threads(void)
     finish(pool, "leader", 1);
 }
 
+static void end_this_thread(void *unused)
+{
+    (void)unused;
+    pthread_exit(NULL); /* the last one: the process ends with 0 */
+}
+
+static void a_child_whose_thread_ends_gives_nothing_back(void)
+{
+    struct usher_pool *pool = scene_open("thread", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    scene_in_child(end_this_thread, NULL);
+    EXPECT_EQ(usher_check(pool, &seat, &(struct usher_lease){0}), 0);
+    EXPECT_EQ(scene_info(pool).free, 0);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool, "thread", 1);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "stay") == 0) { /* what an exec leads to */
@@ -379,5 +396,6 @@ int main(int argc, char **argv)
     RUN(exec_gives_the_seat_back_unless_it_is_kept);
     RUN(exec_gives_the_seat_back_though_a_child_lives);
     RUN(a_process_lives_as_long_as_one_of_its_threads);
+    RUN(a_child_whose_thread_ends_gives_nothing_back);
     return 0;
 }
