@@ -10,6 +10,11 @@
 #include "pool_sizes.h"
 #include "test.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
 static const struct size small_sizes[] = {
     {1, 1, {.cycles = 3, .crashes = 2}},
     {2, 1, {.cycles = 2, .crashes = 1}},
@@ -196,6 +201,55 @@ static void processes_that_are_not_alike_are_found_out(void)
     EXPECT(sweep.broken != NULL && !sweep.complete);
 }
 
+static const char *a_directory(void)
+{
+    return getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+}
+
+/* At this size, with so much memory, that much of what waits has to be put away. */
+static const struct size spilling_size = {3, 1, {.cycles = 1, .crashes = 1}};
+enum { LITTLE = 6 << 20 };
+
+static void what_memory_has_no_room_for_is_on_a_disk(void)
+{
+    struct check_sweep_options options = {.settled = true, .memory = LITTLE, .threads = 1};
+    struct step_system system;
+    struct check_sweep sweep;
+    set_up(&system, &model_pool, &spilling_size);
+    struct check_sweep all = swept(&system, false, true);
+    EXPECT_EQ(all.spilled, 0);
+    options.spill = a_directory();
+    EXPECT_EQ(check_sweep(&sweep, &system, &options), 0);
+    (void)printf("  %llu states, %llu put away\n", (unsigned long long)sweep.states,
+                 (unsigned long long)sweep.spilled);
+    EXPECT(sweep.complete && sweep.violated == NULL);
+    EXPECT(sweep.spilled > 0);
+    EXPECT_EQ(sweep.states, all.states);
+    EXPECT_EQ(sweep.transitions, all.transitions);
+    EXPECT_EQ(sweep.loops, all.loops);
+    EXPECT_EQ(sweep.full_states, all.full_states);
+}
+
+/* Not all states, then, and that is said. */
+static void a_disk_that_is_full_ends_it(void)
+{
+    struct check_sweep_options options = {.settled = true, .memory = LITTLE, .threads = 1};
+    struct step_system system;
+    struct check_sweep sweep;
+    struct rlimit before;
+    set_up(&system, &model_pool, &spilling_size);
+    options.spill = "/nonexistent";
+    EXPECT_EQ(check_sweep(&sweep, &system, &options), -ENOENT);
+    options.spill = a_directory();
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit small = {.rlim_cur = 1 << 16, .rlim_max = before.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_EQ(check_sweep(&sweep, &system, &options), 0);
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT(!sweep.complete && sweep.violated == NULL && sweep.broken == NULL);
+}
+
 static void what_is_left_stands_for_all(void)
 {
     compare_at(small_sizes, SMALL_SIZES);
@@ -228,6 +282,8 @@ int main(int argc, char **argv)
     } else {
         RUN(a_machine_that_goes_back_is_found_out);
         RUN(processes_that_are_not_alike_are_found_out);
+        RUN(what_memory_has_no_room_for_is_on_a_disk);
+        RUN(a_disk_that_is_full_ends_it);
         RUN(what_is_left_stands_for_all);
     }
     return 0;

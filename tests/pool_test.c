@@ -68,8 +68,12 @@ static void hold_at(const struct size *sizes, size_t count)
 static void sweep_at(const struct size *sizes, size_t count, size_t only)
 {
     for (size_t s = 0; s < count; s++) {
-        struct check_sweep_options options = {
-            .memory = large_memory, .mirrored = true, .settled = true, .progress = stderr};
+        struct check_sweep_options options = {.memory = large_memory,
+                                              .mirrored = true,
+                                              .settled = true,
+                                              .progress = stderr,
+                                              .spill = getenv("TMPDIR") != NULL ? getenv("TMPDIR")
+                                                                                : "/var/tmp"};
         struct step_system system;
         struct check_sweep sweep;
         char why[STEP_WHY_BYTES];

@@ -38,22 +38,22 @@ void check_sweep_end(struct check_sweep_run *run, const char **where, const char
 
 static void show_state(const struct check_sweep_run *run, const uint32_t *key)
 {
-    const struct check_dictionary *shared = &run->parts.shared;
     const struct step_machine *machine = run->system->machine;
     for (unsigned w = 0; machine->print_word != NULL && w < run->system->shared_words; w++) {
         char word[128];
         uint64_t value;
-        memcpy(&value, shared->values + key[0] * shared->bytes + w * sizeof value, sizeof value);
+        memcpy(&value,
+               (const char *)check_numbers_value(&run->parts.shared, key[0]) + w * sizeof value,
+               sizeof value);
         (void)machine->print_word(run->system, w, value, word, sizeof word);
         (void)fprintf(run->options->progress, "    %s\n", word);
     }
     for (unsigned i = 0; i < run->system->n; i++) {
-        const struct check_dictionary *private = &run->parts.private;
-        const unsigned char *state = private->values + key[1 + i] * private->bytes;
+        const unsigned char *state = check_numbers_value(&run->parts.private, key[1 + i]);
         (void)fprintf(run->options->progress,
                       "    P%u in %c, bytes of its state that are not 0:", i + 1,
                       step_region_letter(machine->region(run->system, state)));
-        for (size_t b = 0; b < private->bytes; b++) {
+        for (size_t b = 0; b < run->parts.private.bytes; b++) {
             if (state[b] != 0) {
                 (void)fprintf(run->options->progress, " %zu:%02x", b, state[b]);
             }
@@ -83,6 +83,25 @@ void check_sweep_complain(struct check_sweep_run *run, enum check_sweep_result r
     }
 }
 
+/* All that is in memory. */
+static size_t used(struct check_sweep_run *run)
+{
+    return check_sweep_parts_used(&run->parts) + atomic_load(&run->groups.used);
+}
+
+bool check_sweep_make_room(struct check_sweep_run *run)
+{
+    size_t all = used(run);
+    size_t limit = run->groups.limit;
+    if (run->spill.fd < 0 || all <= limit - limit / 8) {
+        return true;
+    }
+    size_t parts = check_sweep_parts_used(&run->parts);
+    size_t wanted = limit / 2;
+    return check_spill_beyond(&run->spill, &run->groups, run->sum,
+                              parts < wanted ? wanted - parts : 0) == 0;
+}
+
 static void show_progress(struct check_sweep_run *run)
 {
     double t = now();
@@ -91,10 +110,12 @@ static void show_progress(struct check_sweep_run *run)
     }
     run->last_line = t;
     (void)fprintf(run->options->progress,
-                  "    %.1f M states, %.2f M/s, sum %u, %u groups, %.0f MiB\n",
+                  "    %.1f M states, %.2f M/s, sum %u, %u groups, %.1f M memories, %.0f MiB, "
+                  "%.0f M on disk\n",
                   (double)run->sweep->states * 1e-6,
                   (double)run->sweep->states * 1e-6 / (t - run->start), run->sum, run->groups.count,
-                  (double)(run->groups.used + check_sweep_parts_used(&run->parts)) / (1 << 20));
+                  (double)run->parts.shared.count * 1e-6, (double)used(run) / (1 << 20),
+                  (double)run->spill.keys * 1e-6);
     (void)fflush(run->options->progress);
 }
 
@@ -113,7 +134,7 @@ void check_sweep_add_up(struct check_worker *w, const struct check_group *group,
     w->transitions = w->full_states = 0;
     show_progress(run);
     (void)pthread_mutex_unlock(&run->lock);
-    if (check_sweep_parts_used(&run->parts) + atomic_load(&run->groups.used) > run->groups.limit) {
+    if (used(run) > run->groups.limit) {
         check_sweep_end(run, NULL, NULL, NULL);
     }
 }
@@ -146,6 +167,16 @@ static int explore_one(void *context, unsigned part)
     return 0;
 }
 
+/* The largest first, so that what is left for the end is small. */
+static int by_size(const void *a, const void *b)
+{
+    const struct check_group *x = *(struct check_group *const *)a;
+    const struct check_group *y = *(struct check_group *const *)b;
+    uint64_t of_x = x->count + x->spilled_count;
+    uint64_t of_y = y->count + y->spilled_count;
+    return (of_x < of_y) - (of_x > of_y);
+}
+
 /* All groups with one sum of bytes. */
 static int explore_level(struct check_sweep_run *run)
 {
@@ -161,6 +192,7 @@ static int explore_level(struct check_sweep_run *run)
     for (struct check_group *g = run->groups.sums[run->sum]; g != NULL; g = g->next_in_sum) {
         run->level[i++] = g;
     }
+    qsort(run->level, run->level_count, sizeof(void *), by_size);
     int error = check_parallel(run->options->threads, run->level_count, explore_one, run);
     free(run->level);
     return error;
@@ -207,8 +239,10 @@ static void finish(struct check_sweep_run *run)
     sweep->shared_parts = run->parts.shared.count;
     sweep->private = run->parts.private.count;
     sweep->most = run->groups.most + check_sweep_parts_used(&run->parts);
+    sweep->spilled = run->spill.keys;
     sweep->seconds = now() - run->start;
     check_groups_free(&run->groups);
+    check_spill_free(&run->spill);
     check_sweep_parts_free(&run->parts);
     (void)pthread_mutex_destroy(&run->lock);
 }
@@ -224,6 +258,11 @@ int check_sweep(struct check_sweep *sweep, const struct step_system *system,
     if (run == NULL) {
         return -ENOMEM;
     }
+    int error = check_spill_init(&run->spill, options->spill);
+    if (error != 0) {
+        free(run);
+        return error;
+    }
     run->system = system;
     run->options = options;
     run->sweep = sweep;
@@ -232,7 +271,8 @@ int check_sweep(struct check_sweep *sweep, const struct step_system *system,
     choose_labels(run);
     check_groups_init(&run->groups, 1 + system->n,
                       options->memory != 0 ? options->memory : check_budget_default());
-    if (check_sweep_parts_init(&run->parts, system, options->mirrored, options->settled) != 0 ||
+    if (check_sweep_parts_init(&run->parts, system, options->mirrored, options->settled,
+                               run->groups.limit) != 0 ||
         !begin(run)) {
         atomic_store(&run->over, true);
     }

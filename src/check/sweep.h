@@ -6,7 +6,7 @@
  * event ever makes smaller. States with the same bytes are a group. From a group there is a way to
  * groups with a larger sum of bytes only; so groups are explored in the order of their sums, each
  * to its end, and then nothing leads back to it. What is kept is the group at hand, and of those to
- * come the states already found. That is exact: no state is told from another by a hash alone.
+ * come the states already found, in a file where memory is short. That is exact: no state is told from another by a hash alone.
  *
  * What is decided, as on the whole graph:
  *
@@ -49,7 +49,8 @@ struct check_sweep_options {
     size_t memory;    /* bytes; 0: check_budget_default() */
     unsigned threads; /* groups with one sum at once; 0: as many as there are processors */
     bool mirrored, settled;
-    FILE *progress; /* where to show it, or NULL: a line now and then */
+    const char *spill; /* a directory on a disk, for states that memory has no room for; or NULL */
+    FILE *progress;    /* where to show it, or NULL: a line now and then */
 };
 
 struct check_sweep {
@@ -61,6 +62,7 @@ struct check_sweep {
     uint32_t groups, largest;       /* groups, and the states of the largest */
     uint32_t shared_parts, private; /* different shared memories, private states */
     size_t most;                    /* bytes used at most */
+    uint64_t spilled;               /* states that were on the disk, some of them more than once */
     double seconds;
     bool complete;        /* false: the memory limit, or what is violated, ended it */
     const char *violated; /* what is, or NULL; */
@@ -69,7 +71,7 @@ struct check_sweep {
 };
 
 /* 0, with what was found in `sweep`; or -EINVAL if the machine says nothing of stages, or has more
-   processes than bytes. */
+   processes than bytes; or why there is no file in the directory for states. */
 int check_sweep(struct check_sweep *sweep, const struct step_system *system,
                 const struct check_sweep_options *options);
 

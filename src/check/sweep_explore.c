@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 64, MEMO_BITS = 21, JUDGED_BITS = 16 };
+enum { BATCH = 64, MEMO_BITS = 23, JUDGED_BITS = 16 };
 
 uint64_t check_sweep_bytes(const struct check_sweep_parts *parts, const uint32_t *key)
 {
@@ -201,7 +201,7 @@ static bool is_right(struct check_worker *w, const uint32_t *key)
     for (unsigned i = 0; i < run->system->n; i++) {
         critical += parts->region[key[1 + i]] == STEP_CRITICAL;
         trying += parts->region[key[1 + i]] == STEP_TRYING;
-        seen_as |= (uint64_t)parts->judged[key[1 + i]] << (26 + 7 * i);
+        seen_as |= (uint64_t)parts->judged[key[1 + i]] << (27 + 7 * i);
         known = known && parts->judged[key[1 + i]] != CHECK_SWEEP_JUDGED;
     }
     w->full_states += critical >= run->system->k && trying > 0;
@@ -299,12 +299,26 @@ static uint64_t count_all(const struct check_sweep_run *run, const struct check_
     return all;
 }
 
+/* What was put away of the group. */
+static bool bring_back(struct check_sweep_run *run, struct check_group *group)
+{
+    int error;
+    while (check_spill_back(&run->spill, &run->groups, group, &error) &&
+           check_sweep_make_room(run)) {
+    }
+    return error == 0 && group->spilled == NULL;
+}
+
 void check_sweep_explore(struct check_worker *w, struct check_group *group)
 {
     struct check_sweep_run *run = w->run;
+    if (!bring_back(run, group)) {
+        check_sweep_end(run, NULL, NULL, NULL);
+        return;
+    }
     for (uint32_t next = 0; next < group->count;) {
         uint32_t count = group->count - next < BATCH ? group->count - next : BATCH;
-        if (!more_edges(w, next + count)) {
+        if (!check_sweep_make_room(run) || !more_edges(w, next + count)) {
             check_sweep_end(run, NULL, NULL, NULL);
         }
         if (atomic_load(&run->over) || !expand(w, group, next, count)) {

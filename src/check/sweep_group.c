@@ -1,6 +1,8 @@
 /* Groups of states: see sweep_group.h. */
 #include "check/sweep_group.h"
 
+#include "check/sweep_spill.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,15 @@ void check_groups_init(struct check_groups *groups, unsigned width, size_t limit
     (void)pthread_mutex_init(&groups->lock, NULL);
 }
 
+static void forget_spilled(struct check_group *group)
+{
+    while (group->spilled != NULL) {
+        struct check_spilled *spilled = group->spilled;
+        group->spilled = spilled->next;
+        free(spilled);
+    }
+}
+
 void check_groups_free(struct check_groups *groups)
 {
     for (unsigned b = 0; b < CHECK_GROUP_BUCKETS; b++) {
@@ -21,6 +32,7 @@ void check_groups_free(struct check_groups *groups)
             struct check_group *group = groups->buckets[b];
             groups->buckets[b] = group->next_in_bucket;
             check_group_empty(groups, group);
+            forget_spilled(group);
             (void)pthread_mutex_destroy(&group->lock);
             free(group);
         }

@@ -17,6 +17,8 @@ enum { CHECK_GROUP_BUCKETS = 1 << 16, CHECK_GROUP_SUMS = 8 * 255 + 1 };
 
 #define CHECK_NO_ROOM UINT32_MAX
 
+struct check_spilled;
+
 struct check_group {
     uint64_t bytes; /* which group it is */
     pthread_mutex_t lock;
@@ -24,6 +26,8 @@ struct check_group {
     uint32_t count, capacity;
     uint32_t *slots; /* a state's number + 1; 0: empty */
     uint32_t slot_mask;
+    struct check_spilled *spilled; /* states in a file: sweep_spill.h */
+    uint64_t spilled_count;
     struct check_group *next_in_bucket, *next_in_sum;
 };
 

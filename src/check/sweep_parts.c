@@ -1,78 +1,15 @@
 /* Parts and steps: see sweep_parts.h. */
 #include "check/sweep_parts.h"
 
-#include "check/mix.h"
-
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { MOST_SHARED = 1 << 26, MOST_PRIVATE = 1 << 20, SLOTS_EACH = 2 };
+#define NONE CHECK_NO_NUMBER
 
-/* Memory that is there when it is touched. NULL if there is no room for it. */
-static void *reserve(size_t count, size_t size)
-{
-    void *memory = mmap(NULL, count * size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-static void give_back(void *memory, size_t count, size_t size)
-{
-    if (memory != NULL) {
-        (void)munmap(memory, count * size);
-    }
-}
-
-static int dictionary_init(struct check_dictionary *d, size_t bytes, uint32_t most)
-{
-    *d = (struct check_dictionary){.bytes = bytes, .most = most};
-    d->values = reserve(most, bytes);
-    d->slots = reserve((size_t)most * SLOTS_EACH, sizeof *d->slots);
-    return d->values == NULL || d->slots == NULL ? -ENOMEM : 0;
-}
-
-static void dictionary_free(struct check_dictionary *d)
-{
-    give_back(d->values, d->most, d->bytes);
-    give_back(d->slots, (size_t)d->most * SLOTS_EACH, sizeof *d->slots);
-}
-
-/* The slot of a value, all of whose bytes come in eights. */
-static uint32_t *slot_of(const struct check_dictionary *d, const void *value)
-{
-    size_t mask = (size_t)d->most * SLOTS_EACH - 1;
-    uint64_t h = d->bytes;
-    for (size_t i = 0; i < d->bytes; i += 8) {
-        uint64_t chunk = 0;
-        memcpy(&chunk, (const unsigned char *)value + i, d->bytes - i < 8 ? d->bytes - i : 8);
-        h = check_mix(h ^ chunk);
-    }
-    size_t at = h & mask;
-    while (d->slots[at] != 0 &&
-           memcmp(d->values + (size_t)(d->slots[at] - 1) * d->bytes, value, d->bytes) != 0) {
-        at = (at + 1) & mask;
-    }
-    return &d->slots[at];
-}
-
-/* The number of a value, found or new; *fresh if it is new. UINT32_MAX: no room. */
-static uint32_t number(struct check_dictionary *d, const void *value, bool *fresh)
-{
-    uint32_t *slot = slot_of(d, value);
-    *fresh = *slot == 0;
-    if (*fresh) {
-        if (d->count == d->most) {
-            return UINT32_MAX;
-        }
-        memcpy(d->values + (size_t)d->count * d->bytes, value, d->bytes);
-        *slot = ++d->count;
-    }
-    return *slot - 1;
-}
+enum { LEAST_SHARED = 1 << 16, MOST_SHARED = 1 << 27, MOST_PRIVATE = 1 << 20 };
 
 int check_sweep_parts_init(struct check_sweep_parts *p, const struct step_system *system,
-                           bool mirrored, bool settled)
+                           bool mirrored, bool settled, size_t memory)
 {
     const struct step_machine *machine = system->machine;
     memset(p, 0, sizeof *p);
@@ -83,19 +20,23 @@ int check_sweep_parts_init(struct check_sweep_parts *p, const struct step_system
         p->mirrored = p->mirrored || p->mirror[i] != i;
     }
     (void)pthread_mutex_init(&p->lock, NULL);
-    bool ok =
-        dictionary_init(&p->shared, system->shared_words * sizeof(uint64_t), MOST_SHARED) == 0 &&
-        dictionary_init(&p->private, system->private_bytes, MOST_PRIVATE) == 0;
-    p->stage = reserve(MOST_SHARED, sizeof *p->stage);
-    p->shared_image = reserve(MOST_SHARED, sizeof *p->shared_image);
-    p->phase = reserve(MOST_PRIVATE, 1);
-    p->region = reserve(MOST_PRIVATE, 1);
-    p->busy = reserve(MOST_PRIVATE, 1);
-    p->judged = reserve(MOST_PRIVATE, 1);
+    size_t bytes = system->shared_words * sizeof(uint64_t);
+    uint32_t most = LEAST_SHARED; /* as many as there might be room for */
+    while (most < MOST_SHARED && most * (bytes + sizeof *p->stage) < memory) {
+        most *= 2;
+    }
+    bool ok = check_numbers_init(&p->shared, bytes, most) == 0 &&
+              check_numbers_init(&p->private, system->private_bytes, MOST_PRIVATE) == 0;
+    p->stage = check_reserve(most, sizeof *p->stage);
+    p->shared_image = check_reserve(most, sizeof *p->shared_image);
+    p->phase = check_reserve(MOST_PRIVATE, 1);
+    p->region = check_reserve(MOST_PRIVATE, 1);
+    p->busy = check_reserve(MOST_PRIVATE, 1);
+    p->judged = check_reserve(MOST_PRIVATE, 1);
     ok = ok && p->stage != NULL && p->shared_image != NULL && p->phase != NULL &&
          p->region != NULL && p->busy != NULL && p->judged != NULL;
     for (unsigned i = 0; i < system->n; i++) {
-        p->private_image[i] = reserve(MOST_PRIVATE, sizeof(uint32_t));
+        p->private_image[i] = check_reserve(MOST_PRIVATE, sizeof(uint32_t));
         ok = ok && p->private_image[i] != NULL;
     }
     return ok ? 0 : -ENOMEM;
@@ -103,31 +44,24 @@ int check_sweep_parts_init(struct check_sweep_parts *p, const struct step_system
 
 void check_sweep_parts_free(struct check_sweep_parts *p)
 {
-    dictionary_free(&p->shared);
-    dictionary_free(&p->private);
-    give_back(p->stage, MOST_SHARED, sizeof *p->stage);
-    give_back(p->shared_image, MOST_SHARED, sizeof *p->shared_image);
-    give_back(p->phase, MOST_PRIVATE, 1);
-    give_back(p->region, MOST_PRIVATE, 1);
-    give_back(p->busy, MOST_PRIVATE, 1);
-    give_back(p->judged, MOST_PRIVATE, 1);
+    check_numbers_free(&p->shared);
+    check_numbers_free(&p->private);
+    check_give_back(p->stage, p->shared.most, sizeof *p->stage);
+    check_give_back(p->shared_image, p->shared.most, sizeof *p->shared_image);
+    check_give_back(p->phase, MOST_PRIVATE, 1);
+    check_give_back(p->region, MOST_PRIVATE, 1);
+    check_give_back(p->busy, MOST_PRIVATE, 1);
+    check_give_back(p->judged, MOST_PRIVATE, 1);
     for (unsigned i = 0; i < p->system->n; i++) {
-        give_back(p->private_image[i], MOST_PRIVATE, sizeof(uint32_t));
+        check_give_back(p->private_image[i], MOST_PRIVATE, sizeof(uint32_t));
     }
     (void)pthread_mutex_destroy(&p->lock);
 }
 
-size_t check_sweep_parts_used(struct check_sweep_parts *p)
+size_t check_sweep_parts_used(const struct check_sweep_parts *p)
 {
-    enum { PAGE = 4096 }; /* slots are touched here and there: a page for each, until all are */
-    (void)pthread_mutex_lock(&p->lock);
-    size_t shared = p->shared.count;
-    size_t private = p->private.count;
-    (void)pthread_mutex_unlock(&p->lock);
-    size_t slots = (size_t)p->shared.most * SLOTS_EACH * sizeof *p->shared.slots;
-    return (shared * PAGE < slots ? shared * PAGE : slots) +
-           shared * (p->shared.bytes + sizeof *p->stage + sizeof *p->shared_image) +
-           private * (p->private.bytes + PAGE);
+    return check_numbers_used(&p->shared, sizeof *p->stage + sizeof *p->shared_image) +
+           check_numbers_used(&p->private, 4 + p->system->n * sizeof *p->private_image[0]);
 }
 
 /* Which of the values that `wrong` tells apart; the last stands for all beyond what there is room
@@ -144,12 +78,17 @@ static uint8_t judged_as(struct check_sweep_parts *p, uint64_t value)
     return (uint8_t)j;
 }
 
+/* Under the lock: the number of a part, found or new. NONE: no room. */
 static uint32_t number_shared(struct check_sweep_parts *p, const uint64_t *words)
 {
-    bool fresh;
-    uint32_t v = number(&p->shared, words, &fresh);
-    if (fresh && v != UINT32_MAX) {
+    uint32_t v = check_numbers_find(&p->shared, words);
+    if (v != NONE) {
+        return v;
+    }
+    v = check_numbers_add(&p->shared, words);
+    if (v != NONE) {
         p->stage[v] = p->system->machine->stage(p->system, words);
+        check_numbers_publish(&p->shared);
     }
     return v;
 }
@@ -157,19 +96,30 @@ static uint32_t number_shared(struct check_sweep_parts *p, const uint64_t *words
 static uint32_t number_private(struct check_sweep_parts *p, const void *state)
 {
     const struct step_machine *machine = p->system->machine;
-    bool fresh;
-    uint32_t x = number(&p->private, state, &fresh);
-    if (fresh && x != UINT32_MAX) {
+    uint32_t x = check_numbers_find(&p->private, state);
+    if (x != NONE) {
+        return x;
+    }
+    x = check_numbers_add(&p->private, state);
+    if (x != NONE) {
         p->phase[x] = machine->phase(p->system, state);
         p->region[x] = (uint8_t)machine->region(p->system, state);
         p->busy[x] = machine->busy(state);
         p->judged[x] = judged_as(p, machine->judged(p->system, state));
+        check_numbers_publish(&p->private);
     }
     return x;
 }
 
-/* `a` and `b` are each other's image, now and as long as anyone has asked. */
-static bool pair(uint32_t *image_of_a, uint32_t a, uint32_t *image_of_b, uint32_t b)
+/* Are they each other's image, as far as anyone has said? */
+static bool are_paired(_Atomic uint32_t *image_of_a, uint32_t a, _Atomic uint32_t *image_of_b,
+                       uint32_t b)
+{
+    return check_sweep_other(image_of_a, a) == b && check_sweep_other(image_of_b, b) == a;
+}
+
+/* Under the lock: `a` and `b` are each other's image, now and as long as anyone has asked. */
+static bool pair(_Atomic uint32_t *image_of_a, uint32_t a, _Atomic uint32_t *image_of_b, uint32_t b)
 {
     if (image_of_a[a] == 0) {
         image_of_a[a] = b + 1;
@@ -177,7 +127,7 @@ static bool pair(uint32_t *image_of_a, uint32_t a, uint32_t *image_of_b, uint32_
     if (image_of_b[b] == 0) {
         image_of_b[b] = a + 1;
     }
-    return image_of_a[a] == b + 1 && image_of_b[b] == a + 1;
+    return are_paired(image_of_a, a, image_of_b, b);
 }
 
 struct outcome {
@@ -193,8 +143,8 @@ static enum check_sweep_result execute(const struct check_sweep_parts *p, unsign
     _Atomic uint64_t words[STEP_MAX_SHARED_WORDS];
     struct step_access access = {0};
     struct step_memory memory = {.words = words, .access = &access};
-    memcpy(out->words, p->shared.values + shared * p->shared.bytes, p->shared.bytes);
-    memcpy(out->state, p->private.values + private * p->private.bytes, p->private.bytes);
+    memcpy(out->words, check_numbers_value(&p->shared, shared), p->shared.bytes);
+    memcpy(out->state, check_numbers_value(&p->private, private), p->private.bytes);
     for (unsigned w = 0; w < system->shared_words; w++) {
         atomic_init(&words[w], out->words[w]);
     }
@@ -216,7 +166,24 @@ static enum check_sweep_result execute(const struct check_sweep_parts *p, unsign
     return CHECK_SWEEP_OK;
 }
 
-/* Number an outcome, and its image's if there is one. */
+/* All of an outcome has been seen before, and its image's if there is one: no lock. */
+static bool is_known(const struct check_sweep_parts *p, unsigned process, const struct outcome *out,
+                     const struct outcome *image, uint32_t *to_shared, uint32_t *to_private)
+{
+    *to_shared = check_numbers_find(&p->shared, out->words);
+    *to_private = check_numbers_find(&p->private, out->state);
+    if (*to_shared == NONE || *to_private == NONE || image == NULL) {
+        return *to_shared != NONE && *to_private != NONE;
+    }
+    uint32_t iv = check_numbers_find(&p->shared, image->words);
+    uint32_t ix = check_numbers_find(&p->private, image->state);
+    return iv != NONE && ix != NONE &&
+           are_paired(p->shared_image, *to_shared, p->shared_image, iv) &&
+           are_paired(p->private_image[process], *to_private, p->private_image[p->mirror[process]],
+                      ix);
+}
+
+/* Under the lock: number an outcome, and its image's if there is one. */
 static enum check_sweep_result note(struct check_sweep_parts *p, unsigned process,
                                     const struct outcome *out, const struct outcome *image,
                                     uint32_t *to_shared, uint32_t *to_private)
@@ -225,7 +192,7 @@ static enum check_sweep_result note(struct check_sweep_parts *p, unsigned proces
     uint32_t x = number_private(p, out->state);
     *to_shared = v;
     *to_private = x;
-    if (v == UINT32_MAX || x == UINT32_MAX) {
+    if (v == NONE || x == NONE) {
         return CHECK_SWEEP_FULL;
     }
     if (image == NULL) {
@@ -233,7 +200,7 @@ static enum check_sweep_result note(struct check_sweep_parts *p, unsigned proces
     }
     uint32_t iv = number_shared(p, image->words);
     uint32_t ix = number_private(p, image->state);
-    if (iv == UINT32_MAX || ix == UINT32_MAX) {
+    if (iv == NONE || ix == NONE) {
         return CHECK_SWEEP_FULL;
     }
     bool same = p->phase[x] == p->phase[ix] && p->region[x] == p->region[ix] &&
@@ -255,14 +222,17 @@ enum check_sweep_result check_sweep_execute(struct check_sweep_parts *p, unsigne
     enum check_sweep_result result = execute(p, process, event, shared, private, &out);
     if (p->mirrored && (result == CHECK_SWEEP_OK || result == CHECK_SWEEP_CANNOT)) {
         enum check_sweep_result other =
-            execute(p, p->mirror[process], event, p->shared_image[shared] - 1,
-                    p->private_image[process][private] - 1, &image);
+            execute(p, p->mirror[process], event, check_sweep_other(p->shared_image, shared),
+                    check_sweep_other(p->private_image[process], private), &image);
         if (other != result) {
             return CHECK_SWEEP_NO_IMAGE;
         }
     }
     if (result != CHECK_SWEEP_OK) {
         return result;
+    }
+    if (is_known(p, process, &out, p->mirrored ? &image : NULL, to_shared, to_private)) {
+        return CHECK_SWEEP_OK;
     }
     (void)pthread_mutex_lock(&p->lock);
     result = note(p, process, &out, p->mirrored ? &image : NULL, to_shared, to_private);
@@ -286,9 +256,8 @@ const char *check_sweep_wrong(const struct check_sweep_parts *p, const uint32_t 
     const struct step_system *system = p->system;
     _Alignas(8) unsigned char states[CHECK_SWEEP_PROCESSES * STEP_MAX_PRIVATE_BYTES];
     for (unsigned i = 0; i < system->n; i++) {
-        memcpy(step_state_of(system, states, i), p->private.values + key[1 + i] * p->private.bytes,
+        memcpy(step_state_of(system, states, i), check_numbers_value(&p->private, key[1 + i]),
                p->private.bytes);
     }
-    return system->machine->wrong(
-        system, (const void *)(p->shared.values + key[0] * p->shared.bytes), states);
+    return system->machine->wrong(system, check_numbers_value(&p->shared, key[0]), states);
 }

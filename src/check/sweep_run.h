@@ -5,6 +5,7 @@
 #include "check/sweep.h"
 #include "check/sweep_group.h"
 #include "check/sweep_parts.h"
+#include "check/sweep_spill.h"
 
 enum { CHECK_SWEEP_EVENTS = 8, CHECK_TARGET_BITS = 8 };
 
@@ -40,6 +41,7 @@ struct check_sweep_run {
     struct check_sweep *sweep; /* under the lock */
     struct check_sweep_parts parts;
     struct check_groups groups;
+    struct check_spill spill;
     unsigned labels[CHECK_SWEEP_EVENTS * CHECK_SWEEP_PROCESSES]; /* what can happen at all */
     unsigned label_count;
     pthread_mutex_t lock;
@@ -62,6 +64,9 @@ void check_sweep_complain(struct check_sweep_run *run, enum check_sweep_result r
 /* A group is done, and stands for `all` states: add it up in the sweep. */
 void check_sweep_add_up(struct check_worker *worker, const struct check_group *group, uint64_t all,
                         uint64_t loops);
+
+/* Groups far off are put into a file, if there is one and memory is short. False: that failed. */
+bool check_sweep_make_room(struct check_sweep_run *run);
 
 /* sweep_explore.c. NULL: no room. */
 struct check_worker *check_worker_new(struct check_sweep_run *run);
