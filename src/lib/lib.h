@@ -43,6 +43,7 @@ struct guest {
     struct guest *next; /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
     int64_t waited_ns;        /* for the seat held, if times are noted */
+    int64_t got_in_ns;        /* when it did, the last time it had to wait */
     uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
     uint32_t spared; /* ... and so often it did not try any more: wait.c */
     uint64_t taken;  /* the request whose seat another thread gave back or made over, ... */
@@ -210,6 +211,16 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Look around once: finish what is published, reap dead holders. */
 void usher__wait_look(struct usher_pool *pool);
+/* ready.c: be awake when the grant comes. */
+/* Before it sleeps, if nobody is before it: has the grant come? And if it has, and how long that
+   took. */
+bool usher__ready_first(struct usher_pool *pool, struct guest *guest);
+void usher__ready_paid(struct guest *guest, int64_t waited_ns);
+/* It was called: look for its grant for a while, if it is the first in line. */
+void usher__ready_called(struct usher_pool *pool, struct guest *guest);
+/* Does a guest that comes now call the next in line when it has got in? And do so. */
+bool usher__ready_calls(const struct usher_pool *pool, const struct guest *guest, int64_t now);
+void usher__ready_call(struct usher_pool *pool);
 /* watch.c */
 /* The same, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
    before the first time. `place`: 1, it is the first who looks; 2, the second; 3, one of the

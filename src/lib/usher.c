@@ -18,8 +18,9 @@ static _Thread_local uint32_t absent;
 static void wake(void *context, uint32_t row)
 {
     struct usher_pool *pool = context;
-    if (row < pool->core.rows && (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS) &&
-        os_wake(&pool->rows[row].word, pool->shared) == 0) {
+    uint32_t watch = row < pool->core.rows ? atomic_load(&pool->rows[row].watch) : 0;
+    if ((watch & FORMAT_WAITS) && os_wake(&pool->rows[row].word, pool->shared) == 0 &&
+        !(watch & FORMAT_CALLED)) { /* who was called is on its way, and not absent */
         absent = row + 1;
     }
 }

@@ -28,11 +28,7 @@ enum {
     LOOK_LOCKS = 64,
     NEAR = 64,  /* so far we look for one of another process */
     SCOUT = 12, /* so far for one who looks soon */
-    SCOUT_NS = 10 * 1000 * 1000,
-    SPIN_NS = 50 * 1000,
-    SPIN_LOOKS = 1000, /* about as long as it takes to be woken */
-    SPIN_VAIN = 4,     /* so often more in vain than not, and it is tried ... */
-    SPIN_SELDOM = 64   /* ... once in so many times */
+    SCOUT_NS = 10 * 1000 * 1000
 };
 
 /* A waiter, while it waits. */
@@ -44,10 +40,10 @@ struct sleeper {
     int64_t look; /* when to look next; 0: not known yet */
     int64_t tell; /* when to call pool->waiting next */
     struct watch *watch;
-    unsigned place;           /* as of the last look: position() */
-    bool spun;                /* the grant came while it was looked for */
-    bool scout;               /* it has been told to look soon, wherever it stands */
-    bool interrupted, called; /* what ended its sleep: a signal, or somebody who woke it */
+    unsigned place; /* as of the last look: position() */
+    bool scout;     /* it has been told to look soon, wherever it stands */
+    /* What ended its sleep: a signal, or somebody who woke it, because its turn is near. */
+    bool interrupted, called, near;
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -238,28 +234,6 @@ static int reason_to_leave(struct sleeper *s, int64_t now)
     return 0;
 }
 
-/*
- * Whoever is next, with a processor for itself beside those who are in, looks for its grant before
- * it sleeps: where two hand over to each other often that is a hundred times as fast as being
- * woken. Whether it pays here is found out by trying: who looks in vain more often than not tries
- * that only now and then. A grant that came in the end because the one who spun was thrown off the
- * processor, most likely by the one it waited for, is one in vain.
- */
-static void spin(struct sleeper *s)
-{
-    struct guest *guest = s->guest;
-    if (usher__seats(s->pool) >= os_processors() || ahead(s->pool) > 1 ||
-        (guest->vain == SPIN_VAIN && ++guest->spared % SPIN_SELDOM != 0)) {
-        return;
-    }
-    guest->vain += guest->vain < SPIN_VAIN;
-    for (unsigned looks = 0; looks < SPIN_LOOKS && !s->spun; looks++) {
-        uint64_t word = atomic_load_explicit(&s->row->word, memory_order_acquire);
-        s->spun = core_row_state(word) == CORE_GRANTED;
-        os_relax();
-    }
-}
-
 /* Look, if it is time to, and say when to look next. */
 static void look_if_due(struct sleeper *s, int64_t now)
 {
@@ -294,7 +268,7 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     static const uint32_t marks[] = {0, FORMAT_LOOKS, FORMAT_LOOKS | FORMAT_SELDOM, 0};
     struct format_row *row = s->row;
     uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
-    s->interrupted = s->called = false;
+    s->interrupted = s->called = s->near = false;
     atomic_store(&row->watch, reaped | FORMAT_WAITS | (s->scout ? FORMAT_LOOKS : marks[s->place]));
     /* who left the front just now may not have seen that we need be told */
     bool woken = s->place == 3 && position(s->pool, s->guest->row) != 3;
@@ -305,15 +279,15 @@ static void sleep_once(struct sleeper *s, uint64_t word)
         s->called = slept == 0;
     }
     /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. */
-    atomic_store_explicit(&row->watch, atomic_load(&row->watch) & FORMAT_REAPED,
-                          memory_order_release);
+    uint32_t watch = atomic_load(&row->watch);
+    s->near = s->called && (watch & FORMAT_CALLED) != 0;
+    atomic_store_explicit(&row->watch, watch & FORMAT_REAPED, memory_order_release);
 }
 
 /* Until it is granted, or leaves the line. */
 static int wait_in_line(struct sleeper *s)
 {
     struct usher_pool *pool = s->pool;
-    spin(s);
     for (int64_t now = s->began;; now = os_now_ns()) {
         uint64_t word = atomic_load(&s->row->word);
         if (core_row_state(word) == CORE_GRANTED) {
@@ -330,7 +304,10 @@ static int wait_in_line(struct sleeper *s)
         }
         look_if_due(s, now);
         sleep_once(s, word);
-        s->scout = s->scout || (s->called && s->place == 3);
+        if (s->near) {
+            usher__ready_called(pool, s->guest);
+        }
+        s->scout = s->scout || (s->called && !s->near && s->place == 3);
     }
 }
 
@@ -348,12 +325,18 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     }
     /* The times are for show. */
     atomic_store_explicit(&s.row->since_ns, s.began, memory_order_relaxed);
-    int error = wait_in_line(&s);
+    bool calls = usher__ready_calls(pool, guest, s.began);
+    bool ready = usher__ready_first(pool, guest);
+    int error = ready ? 0 : wait_in_line(&s);
     int64_t ended = os_now_ns();
+    guest->got_in_ns = error == 0 ? ended : 0;
+    if (calls && error == 0) {
+        usher__ready_call(pool);
+    }
     atomic_store_explicit(&s.row->since_ns, error == 0 ? ended : 0, memory_order_relaxed);
     guest->waited_ns = error == 0 ? ended - s.began : guest->waited_ns;
-    if (s.spun && ended - s.began < SPIN_NS) { /* it paid, and the attempt was not in vain */
-        guest->vain -= guest->vain > 1 ? 2 : 1;
+    if (ready) {
+        usher__ready_paid(guest, ended - s.began);
     }
     /* Those behind have waited for a shorter time still: they have yet to look for the first time,
        and will soon. */
