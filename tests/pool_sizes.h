@@ -55,6 +55,7 @@ static const struct size slow_sizes[] = {
 static const struct size large_sizes[] = {
     {3, 2, {.cycles = 2, .fewer = 1, .crashes = 1, .count_bits = 5}},
     {3, 1, {.cycles = 2, .crashes = 1, .count_bits = 5}},
+    {3, 2, {.cycles = 2, .fewer = 1, .fewer_only = 2, .crashes = 1, .count_bits = 5}},
     {3, 2, {.cycles = 2, .crashes = 1, .count_bits = 5}},
 };
 
@@ -157,10 +158,11 @@ static inline void pool_print_size(const struct size *size)
         const char *name;
         unsigned value;
     } parts[] = {
-        {"cycles", l->cycles},     {"fewer", l->fewer},           {"crashes", l->crashes},
-        {"gives up", l->gives_up}, {"grows", l->grows},           {"shrinks", l->shrinks},
-        {"tag bits", l->tag_bits}, {"count bits", l->count_bits}, {"line", l->line},
-        {"queue", l->queue},       {"stale", l->stale},           {"sleeper", l->sleeper},
+        {"cycles", l->cycles},   {"fewer", l->fewer},       {"only P", l->fewer_only},
+        {"crashes", l->crashes}, {"gives up", l->gives_up}, {"grows", l->grows},
+        {"shrinks", l->shrinks}, {"tag bits", l->tag_bits}, {"count bits", l->count_bits},
+        {"line", l->line},       {"queue", l->queue},       {"stale", l->stale},
+        {"sleeper", l->sleeper},
     };
     (void)printf("  n=%u k=%u", size->n, size->k);
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {

@@ -323,7 +323,9 @@ static bool wakes_up(const struct step_system *system, struct core *c, struct pr
 static void rest(const struct step_system *system, struct core *c, struct process *p,
                  unsigned process)
 {
-    bool more = p->cycles < system->limits.cycles - (process == 0 ? 0 : system->limits.fewer);
+    const struct step_limits *limits = &system->limits;
+    bool fewer = limits->fewer_only == 0 ? process != 0 : process + 1 == limits->fewer_only;
+    bool more = p->cycles < limits->cycles - (fewer ? limits->fewer : 0);
     if (p->mode == DEAD) {
         uint64_t row = step_read(c->memory, core__row_at(c, process));
         if (core_row_state(row) == CORE_IDLE) {

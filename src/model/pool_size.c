@@ -47,8 +47,8 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     unsigned words = AT_ROW + 2 * system->n + size + system->k + limits->grows;
     if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
         limits->shrinks > 15 || limits->cycles > 15 || limits->fewer > limits->cycles ||
-        limits->queue > system->n || limits->stale > 3 || limits->sleeper > 2 || system->n > 8 ||
-        words > STEP_MAX_SHARED_WORDS) {
+        limits->fewer_only > system->n || limits->queue > system->n || limits->stale > 3 ||
+        limits->sleeper > 2 || system->n > 8 || words > STEP_MAX_SHARED_WORDS) {
         (void)snprintf(
             why, STEP_WHY_BYTES,
             "pool is explored for n up to 8, small k, and at most 15 of everything else");

@@ -67,7 +67,7 @@ uint64_t model__judged(const struct step_system *system, const void *state)
 }
 
 /*
- * The first and the last of those who remember, if all come equally often, are alike; but not if
+ * The first and the last of those who remember, if both come equally often, are alike; but not if
  * one of them has a part of its own at the start, or the dead are so many that who is reaped first
  * makes a difference.
  */
@@ -75,8 +75,10 @@ unsigned model__mirror(const struct step_system *system, unsigned process)
 {
     const struct step_limits *limits = &system->limits;
     unsigned last = (system->n - 1) / 2 * 2;
-    bool alike = limits->fewer == 0 && limits->queue == 0 && limits->sleeper == 0 &&
-                 limits->stale != 3 && limits->crashes < 2;
+    unsigned only = limits->fewer_only;
+    bool equally = limits->fewer == 0 || (only > 1 && only != last + 1);
+    bool alike = equally && limits->queue == 0 && limits->sleeper == 0 && limits->stale != 3 &&
+                 limits->crashes < 2;
     if (!alike || (process != 0 && process != last)) {
         return process;
     }

@@ -61,7 +61,8 @@ struct step_machine;
 struct step_limits {
     unsigned crashes, gives_up, grows, shrinks; /* how often, in all */
     unsigned cycles;                            /* how often each process comes, ... */
-    unsigned fewer;      /* ... and how much less often all but the first do */
+    unsigned fewer;      /* ... and how much less often all but the first do, */
+    unsigned fewer_only; /* or this one alone, numbered from 1; 0: all but the first */
     unsigned tag_bits;   /* 0: as shipped */
     unsigned count_bits; /* of a seat's count; 0: one, which comes round, but makes fewer states */
     unsigned line;       /* places in the line; 0: as the machine likes */
