@@ -6,9 +6,9 @@
  * it has a vigil that tells it of deaths (watch.c); and, because the first may die, too, every
  * LOOK_SECOND_NS the second: the first behind it of another process, for threads die together. The
  * others sleep long, the longer the more they are, so that all of them together hardly wake, about
- * once in LOOK_EACH_NS: should those two be killed at once, one of the others finds out. Whoever
- * leaves the line sees that somebody near its front looks soon. In a line that moves so fast that
- * nobody waits for LOOK_LATER_NS nobody looks at all, nor has to be told to.
+ * once in LOOK_EACH_NS: should those two be killed at once, one of the others finds out. Who looked
+ * and leaves the line sees that somebody near its front looks soon. In a line that moves so fast
+ * that nobody waits for LOOK_LATER_NS nobody looks at all, nor has to be told to.
  *
  * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
  * again whoever was granted a seat by one that died before it could wake it. watch.c makes it
@@ -26,8 +26,9 @@ enum {
     LOOK_SECOND_NS = 300 * 1000 * 1000,
     LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
     LOOK_LOCKS = 64,
-    NEAR = 64,  /* so far we look for one of another process */
-    SCOUT = 12, /* so far for one who looks soon */
+    NEAR = 64,     /* so far we look for one of another process */
+    SCOUT = 24,    /* so far for one who looks soon */
+    SCOUT_ANY = 8, /* of those who do not look themselves one in so many sees to that */
     SCOUT_NS = 10 * 1000 * 1000
 };
 
@@ -99,9 +100,10 @@ void usher__wait_arm(struct usher_pool *pool, uint32_t own, unsigned count)
 }
 
 /*
- * Whoever leaves the line sees that somebody near its front looks soon, and tells one to if nobody
- * does; that one then tells the first two, if they still stand there. So where the line moves fast
- * one in SCOUT has to be told, and not everybody.
+ * Whoever leaves the line and was one who looks sees that somebody near its front looks soon, and
+ * tells one to if nobody does; that one then tells the first two, if they still stand there. So
+ * where the line moves fast one in SCOUT has to be told, and not everybody. Of the others, too, now
+ * and then one sees to that: who should have done so may have been killed.
  */
 static void see_that_one_looks(struct usher_pool *pool)
 {
@@ -338,9 +340,10 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     if (ready) {
         usher__ready_paid(guest, ended - s.began);
     }
-    /* Those behind have waited for a shorter time still: they have yet to look for the first time,
-       and will soon. */
-    if (ended - s.began >= LOOK_SOON_NS) {
+    /* Unless those behind have yet to look for the first time, because they have waited for a
+       shorter time still. */
+    if (ended - s.began >= LOOK_SOON_NS &&
+        (s.place <= 2 || s.scout || scatter(guest->row, ended) % SCOUT_ANY == 0)) {
         see_that_one_looks(pool);
     }
     usher__pool_settle(pool);
