@@ -18,14 +18,13 @@ static const struct {
      "of\n"
      "a millisecond, so that few are interrupted."},
     {"contended", "Many processes",
-     "Processes that come again as soon as they have left. Throughput is measured in rounds of "
-     "its\n"
-     "own, waits and order in others, so that clocks and counters slow nobody. Peers that do not\n"
-     "serve in order are fast where one process may keep coming in; the last table shows what "
-     "that\n"
-     "costs the others. An overtaking at the grant is a ticket let in before its turn; seen from\n"
-     "outside, it is how many more have entered before a process than had come before it, and\n"
-     "includes those who were stopped between coming and being in line."},
+     "Processes that come again as soon as they have left; each has been in once before the\n"
+     "clock starts. Throughput is measured in rounds of its own, waits and order in others, so\n"
+     "that clocks and counters slow nobody. Peers that do not serve in order are fast where one\n"
+     "process may keep coming in; the last table shows what that costs the others. An overtaking\n"
+     "at the grant is a ticket let in before its turn; seen from outside, it is how many more\n"
+     "have entered before a process than had come before it, and includes those who were stopped\n"
+     "between coming and being in line."},
     {"handover", "Handed to a sleeper",
      "From just before a release to just after the other process has it. The limit is a futex and\n"
      "nothing else."},
