@@ -51,6 +51,9 @@ void bench_want(const char *what, struct bench_summary value, bool at_most, doub
 /* The same where `met` was decided otherwise; `rule` says how. */
 void bench_want_met(const char *what, struct bench_summary value, const char *rule, bool met);
 
+/* A figure that nothing is wanted of: it shows what the machine allows. */
+void bench_tell(const char *what, struct bench_summary value);
+
 /* Of a peer's rows in the last table: each median at most so much. */
 void bench_want_rows(const char *peer, double limit);
 

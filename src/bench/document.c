@@ -95,6 +95,17 @@ static void write_figure(FILE *file, const json_t *row)
     }
 }
 
+/* The first three columns of a ratio. */
+static void write_measured(FILE *file, const json_t *ratio)
+{
+    char figure[3][16];
+    bench_figure(figure[0], sizeof figure[0], bench_number(ratio, "value"));
+    bench_figure(figure[1], sizeof figure[1], bench_number(ratio, "q1"));
+    bench_figure(figure[2], sizeof figure[2], bench_number(ratio, "q3"));
+    (void)fprintf(file, "| %s | %s | %s (%s to %s) |", bench_text(ratio, "workload"),
+                  bench_text(ratio, "what"), figure[0], figure[1], figure[2]);
+}
+
 static void write_wants(FILE *file, const json_t *results)
 {
     size_t w;
@@ -111,14 +122,26 @@ static void write_wants(FILE *file, const json_t *results)
                   met, json_array_size(wants));
     json_array_foreach(wants, w, want)
     {
-        char figure[3][16];
-        bench_figure(figure[0], sizeof figure[0], bench_number(want, "value"));
-        bench_figure(figure[1], sizeof figure[1], bench_number(want, "q1"));
-        bench_figure(figure[2], sizeof figure[2], bench_number(want, "q3"));
-        (void)fprintf(file, "| %s | %s | %s (%s to %s) | %s | %s |\n", bench_text(want, "workload"),
-                      bench_text(want, "what"), figure[0], figure[1], figure[2],
-                      bench_text(want, "rule"),
+        write_measured(file, want);
+        (void)fprintf(file, " %s | %s |\n", bench_text(want, "rule"),
                       json_is_true(json_object_get(want, "met")) ? "yes" : "**NO**");
+    }
+}
+
+static void write_allows(FILE *file, const json_t *results)
+{
+    size_t a;
+    const json_t *one;
+    const json_t *allows = json_object_get(results, "allows");
+    if (json_array_size(allows) == 0) {
+        return;
+    }
+    (void)fprintf(file, "\n### What the machine allows\n\n| workload | what | measured (quartiles) "
+                        "|\n|---|---|---:|\n");
+    json_array_foreach(allows, a, one)
+    {
+        write_measured(file, one);
+        (void)fprintf(file, "\n");
     }
 }
 
@@ -255,13 +278,18 @@ static void write_head(FILE *file, const json_t *results)
               "the distance of the quartiles. A wanted figure is a ratio round by round.\nThe "
               "limits are what nobody can beat who does this at all: one compare-and-swap; "
               "`limit_fifo`, a FIFO\nsemaphore on futexes that survives nothing; two processes "
-              "that only wake each other.\n\n");
+              "that only wake each other. `limit: could be\nrepaired` is `limit_fifo` with the "
+              "least that others need to tell what a guest had done when it died:\na row for "
+              "each guest, words that name who changed them last, a look at that one's row "
+              "before its\nname is overwritten. It repairs nothing, and has no numbers for "
+              "seats.\n\n");
     if (strcmp(bench_text(results, "effort"), "full") != 0) {
         (void)fprintf(file, "**Few rounds (%s): to look at, not to quote.**\n\n",
                       bench_text(results, "effort"));
     }
     write_machine(file, results);
     write_wants(file, results);
+    write_allows(file, results);
 }
 
 static int write_document(const json_t *results, const char *directory)

@@ -159,7 +159,8 @@ static void compare(const char *name, const char *title, const unsigned *process
     static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
     const struct bench_peer *peers[BENCH_MAX_PEERS] = {&ping_pong};
     unsigned rounds = bench_pick(15, 3, 1);
-    unsigned count = 1 + bench_choose(peers + 1, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS);
+    unsigned count =
+        1 + bench_choose(peers + 1, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS | PEER_LIMIT);
     for (unsigned round = 0; round < rounds; round++) {
         for (unsigned i = 0; i < count; i++) {
             unsigned p = (i + round) % count;

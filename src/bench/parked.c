@@ -89,7 +89,7 @@ static double ns[BENCH_MAX_PEERS][SIZES][ROUNDS], wakes[BENCH_MAX_PEERS][SIZES][
 /* Those that can have so many waiters. */
 static void open_all(unsigned most)
 {
-    unsigned count = bench_choose(peers, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS);
+    unsigned count = bench_choose(peers, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS | PEER_LIMIT);
     peer_count = 0;
     for (unsigned p = 0; p < count; p++) {
         if (peers[p]->open(1, most + 1) == 0 && peers[p]->attach() == 0) {

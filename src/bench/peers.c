@@ -7,9 +7,11 @@
 #include <string.h>
 
 const struct bench_peer *const bench_peers[] = {
-    &bench_limit_cas,  &bench_limit_fifo, &bench_usher_pool, &bench_usher_gate, &bench_sem_t,
-    &bench_semop_undo, &bench_semop,      &bench_mutex,      &bench_robust,     &bench_condition,
-    &bench_flock,      &bench_ofd,        &bench_eventfd,    &bench_pipe,
+    &bench_limit_cas,  &bench_limit_fifo, &bench_limit_repairable,
+    &bench_usher_pool, &bench_usher_gate, &bench_sem_t,
+    &bench_semop_undo, &bench_semop,      &bench_mutex,
+    &bench_robust,     &bench_condition,  &bench_flock,
+    &bench_ofd,        &bench_eventfd,    &bench_pipe,
 #ifdef BENCH_CK
     &bench_ck_ticket,
 #endif

@@ -13,7 +13,7 @@ enum {
     PEER_SPINS = 4,     /* who waits keeps its processor: not for crowds */
     PEER_SURVIVES = 8,  /* a holder that is killed costs nothing */
     PEER_IN_ORDER = 16, /* first come, first served */
-    PEER_LIMIT = 32,    /* not a semaphore at all: a limit */
+    PEER_LIMIT = 32,    /* shows what can be had: only where it is asked for */
     PEER_KEY = 64       /* measured even if there is little time */
 };
 
@@ -42,7 +42,7 @@ void bench_peers_absent(const char *workload);
 unsigned bench_choose(const struct bench_peer **chosen, unsigned with, unsigned without);
 unsigned bench_index(const struct bench_peer *const *peers, unsigned count, const char *name);
 
-extern const struct bench_peer bench_limit_cas, bench_limit_fifo;
+extern const struct bench_peer bench_limit_cas, bench_limit_fifo, bench_limit_repairable;
 extern const struct bench_peer bench_limit_rows; /* for growth alone: not in the list */
 extern const struct bench_peer bench_usher_pool, bench_usher_gate;
 extern const struct bench_peer bench_sem_t, bench_mutex, bench_robust, bench_condition;

@@ -83,7 +83,7 @@ static double one_death(const struct bench_peer *peer)
 static void try_the_others(void)
 {
     const struct bench_peer *peers[BENCH_MAX_PEERS];
-    unsigned count = bench_choose(peers, 0, PEER_SURVIVES | PEER_SPINS | PEER_THREADS);
+    unsigned count = bench_choose(peers, 0, PEER_SURVIVES | PEER_SPINS | PEER_THREADS | PEER_LIMIT);
     for (unsigned p = 0; p < count; p++) {
         char why[64];
         if (peers[p]->open(1, 4) != 0) {

@@ -7,6 +7,7 @@
  *                  "rows": [{"case", "x", "peer", "median", "q1", "q3", "least", "most",
  *                            "count"}]}],
  *      "wants": [{"workload", "what", "value", "q1", "q3", "rule", "met"}],
+ *      "allows": [{"workload", "what", "value", "q1", "q3"}],
  *      "absent": [{"workload", "peer", "why"}]}
  */
 #ifndef USHER_BENCH_RESULTS_H
