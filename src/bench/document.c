@@ -46,8 +46,10 @@ static const struct {
     {"memory", "Memory", "The file of a pool, and the gate."},
     {"job", "A job", "`true`, by itself and behind a command that lets so many run at a time."},
     {"inspect", "Looking at it",
-     "A pool with guests of 100 processes. Looking takes no lock: whether those who come and go\n"
-     "notice it is compared with another process that is only busy."},
+     "A pool with guests of 100 processes. Looking takes no lock. Whether those who come and go\n"
+     "notice it is compared with another process that looks as much, but at another pool with as\n"
+     "many guests: who reads so much slows its neighbour where the two share a core or a cache.\n"
+     "One that is only busy shows how much that is."},
     {"checker", "The checker", "`src/bench/spin-compare`: the same states, one thread each."},
     {"zookeeper", "Pools on ZooKeeper",
      "One server on loopback, which does not wait for its disk; clients are processes, each\n"

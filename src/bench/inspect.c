@@ -2,7 +2,10 @@
  * Looking at a pool with 10,000 guests, 100 threads in each of 100 processes: how long a snapshot
  * takes, of waiters and of holders; and whether the pool goes on meanwhile. That is measured by one
  * who comes and goes while another process looks all the time, against the same while that other
- * process only keeps a processor busy.
+ * process looks all the time at another pool, of as many holders. Who looks reads megabytes, and
+ * where two processors share a core or a cache that slows its neighbour, whatever is read: the
+ * control does the same, but to what the neighbour does not use. How fast it is beside one that
+ * only counts is shown, too.
  */
 #include "bench/bench.h"
 #include "bench/herd.h"
@@ -22,6 +25,13 @@
 extern char **environ;
 
 enum { MOST_PROCESSES = 100, ROUNDS = 16 };
+/* What the neighbour of one who comes and goes does. */
+enum neighbour { BUSY, LOOKS_ELSEWHERE, LOOKS, NEIGHBOURS };
+static const char *const neighbours[NEIGHBOURS] = {
+    "it only keeps busy",
+    "it looks at another pool all the time",
+    "it looks at the pool all the time",
+};
 
 static struct shared {
     _Atomic uint32_t stop, ready;
@@ -29,21 +39,40 @@ static struct shared {
 } * shared;
 static pid_t crowd[MOST_PROCESSES];
 static unsigned processes, threads;
+static char elsewhere[64];       /* the other pool */
+static struct usher_pool *other; /* of a guest that is in both */
 
 static void stay(unsigned member)
 {
+    struct usher_seat seat;
     (void)member;
     bench_usher_pool.get();
+    if (other != NULL) {
+        (void)usher_acquire(other, &seat);
+    }
 }
 
-/* So many guests; wait until the pool knows of them all. */
-static bool gather(struct usher_pool *pool)
+static bool attach(bool both)
+{
+    struct usher_options options = {.flags = USHER_EXISTING};
+    return bench_usher_pool.attach() == 0 &&
+           (!both || usher_open(&other, elsewhere, &options) == 0);
+}
+
+static bool is_full(struct usher_pool *pool)
 {
     struct usher_info info = {0};
+    (void)usher_inspect(pool, &info, NULL, 0);
+    return info.holders + info.waiters >= processes * threads;
+}
+
+/* So many guests, of a second pool, too, if there is one; wait until they are all known there. */
+static bool gather(struct usher_pool *pool, struct usher_pool *second)
+{
     for (unsigned p = 0; p < processes; p++) {
         crowd[p] = bench_fork();
         if (crowd[p] == 0) {
-            struct herd *herd = bench_usher_pool.attach() == 0 ? herd_new(threads) : NULL;
+            struct herd *herd = attach(second != NULL) ? herd_new(threads) : NULL;
             for (unsigned t = 0; herd != NULL && t < threads; t++) {
                 herd_tell(herd, t, stay);
             }
@@ -53,8 +82,7 @@ static bool gather(struct usher_pool *pool)
         }
     }
     for (unsigned look = 0; look < 600; look++) {
-        (void)usher_inspect(pool, &info, NULL, 0);
-        if (info.holders + info.waiters >= processes * threads) {
+        if (is_full(pool) && (second == NULL || is_full(second))) {
             bench_nap_us(bench_pick(1000000, 500000, 10000)); /* all have looked about once */
             return true;
         }
@@ -136,33 +164,35 @@ static void come_and_go(void)
     _exit(0);
 }
 
-static void be_busy(bool looks)
+static void be_neighbour(enum neighbour what)
 {
     struct usher_info info;
     struct usher_pool *pool = NULL;
     size_t room = (size_t)processes * threads + 16;
     struct usher_guest *guests = calloc(room, sizeof *guests);
     struct usher_options options = {.flags = USHER_EXISTING};
-    if (guests == NULL || usher_open(&pool, bench_pool(), &options) != 0) {
+    if (guests == NULL ||
+        usher_open(&pool, what == LOOKS_ELSEWHERE ? elsewhere : bench_pool(), &options) != 0) {
         _exit(1);
     }
     while (atomic_load(&shared->stop) == 0) {
-        if (looks) {
-            (void)usher_inspect(pool, &info, guests, room);
-        } else {
+        if (what == BUSY) {
             bench_work_ns(100000);
+        } else {
+            (void)usher_inspect(pool, &info, guests, room);
         }
     }
     _exit(0);
 }
 
-/* Turns a second of one who comes and goes. */
-static double turns(bool looked_at, double *longest_us)
+/* Turns a second of one who comes and goes; 0 if it could not have that neighbour. */
+static double turns(enum neighbour what, double *longest_us)
 {
+    int status = 1;
     shared->stop = shared->ready = 0;
-    pid_t busy = bench_fork();
-    if (busy == 0) {
-        be_busy(looked_at);
+    pid_t neighbour = bench_fork();
+    if (neighbour == 0) {
+        be_neighbour(what);
     }
     pid_t guest = bench_fork();
     if (guest == 0) {
@@ -176,22 +206,19 @@ static double turns(bool looked_at, double *longest_us)
     atomic_store(&shared->stop, 1);
     double elapsed = bench_now_ns() - begin;
     (void)waitpid(guest, NULL, 0);
-    (void)waitpid(busy, NULL, 0);
+    (void)waitpid(neighbour, &status, 0);
     *longest_us = shared->longest_us;
-    return shared->turns * 1e9 / elapsed;
+    return status == 0 ? shared->turns * 1e9 / elapsed : 0;
 }
 
-static double alone[ROUNDS], seen[ROUNDS], alone_us[ROUNDS], seen_us[ROUNDS];
+static double speed[NEIGHBOURS][ROUNDS], longest_us[NEIGHBOURS][ROUNDS];
 
 static void measure_turns(unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++) {
-        for (unsigned i = 0; i < 2; i++) {
-            if ((i + round) % 2 == 0) {
-                alone[round] = turns(false, &alone_us[round]);
-            } else {
-                seen[round] = turns(true, &seen_us[round]);
-            }
+        for (unsigned i = 0; i < NEIGHBOURS; i++) {
+            unsigned n = (i + round) % NEIGHBOURS;
+            speed[n][round] = turns((enum neighbour)n, &longest_us[n][round]);
         }
     }
 }
@@ -199,32 +226,48 @@ static void measure_turns(unsigned rounds)
 static void report_turns(unsigned rounds)
 {
     bench_table("inspect", "turns", "coming and going, beside another process", "1/s", "more");
-    bench_row("", 0, "it only keeps busy", alone, rounds);
-    bench_row("", 0, "it looks at the pool all the time", seen, rounds);
+    for (unsigned n = 0; n < NEIGHBOURS; n++) {
+        bench_row("", 0, neighbours[n], speed[n], rounds);
+    }
     bench_show();
-    bench_want("turns a second while another looks / while it is only busy",
-               bench_ratio(seen, alone, rounds), false, 0.9);
+    bench_want("turns a second while another looks / while it looks at another pool",
+               bench_ratio(speed[LOOKS], speed[LOOKS_ELSEWHERE], rounds), false, 0.9);
+    bench_tell("turns a second while another looks at another pool / while it is only busy",
+               bench_ratio(speed[LOOKS_ELSEWHERE], speed[BUSY], rounds));
     bench_table("inspect", "longest", "coming and going, the longest turn", "us", "less");
-    bench_row("", 0, "it only keeps busy", alone_us, rounds);
-    bench_row("", 0, "it looks at the pool all the time", seen_us, rounds);
+    for (unsigned n = 0; n < NEIGHBOURS; n++) {
+        bench_row("", 0, neighbours[n], longest_us[n], rounds);
+    }
     bench_show();
 }
 
-/* A pool of so many guests, all in or all in line; whether it could be had. */
+static void close_and_discard(struct usher_pool *pool, const char *name)
+{
+    usher_close(pool);
+    (void)usher_discard(name);
+}
+
+/* A pool of so many guests, all in (and in another one, too) or all in line; whether it could be
+   had. */
 static bool with_pool(unsigned guests, bool in, unsigned rounds)
 {
     struct usher_options options = {.seats = in ? guests + 1 : 1, .guests = guests + 16};
     struct usher_pool *pool;
+    struct usher_pool *second = NULL;
     struct usher_seat seat;
     char where[48];
     if (usher_open(&pool, bench_pool(), &options) != 0) {
+        return false;
+    }
+    if (in && usher_open(&second, elsewhere, &options) != 0) {
+        close_and_discard(pool, bench_pool());
         return false;
     }
     (void)snprintf(where, sizeof where, "%u %s", guests, in ? "holders" : "waiters");
     if (!in) {
         (void)usher_acquire(pool, &seat);
     }
-    bool all = gather(pool);
+    bool all = gather(pool, second);
     if (all) {
         look(pool, where, guests);
     }
@@ -232,8 +275,10 @@ static bool with_pool(unsigned guests, bool in, unsigned rounds)
         measure_turns(rounds);
     }
     disperse();
-    usher_close(pool);
-    (void)usher_discard(bench_pool());
+    close_and_discard(pool, bench_pool());
+    if (second != NULL) {
+        close_and_discard(second, elsewhere);
+    }
     return all;
 }
 
@@ -244,6 +289,7 @@ void bench_inspect(void)
     threads = bench_pick(100, 100, 5);
     unsigned guests = processes * threads;
     shared = bench_shared(sizeof *shared);
+    bench_path(elsewhere, sizeof elsewhere, "elsewhere");
     bench_work_ns(1);
     bench_table("inspect", "snapshot", "looking at a pool with many guests", "ms", "less");
     bool waiters = with_pool(guests, false, rounds);
