@@ -15,7 +15,7 @@ struct crowd *crowd_new(unsigned processes, unsigned threads, int (*prepare)(voi
 void crowd_tell(struct crowd *crowd, unsigned members, herd_job *job);
 /* Wait until they have done it. */
 void crowd_await(struct crowd *crowd);
-/* Wait until they sleep, in whatever they do. */
+/* Wait until they sleep, in whatever they do, and have slept for a while. */
 void crowd_settle(struct crowd *crowd);
 /* How often members have gone to sleep, so far: as the kernel counts. */
 long crowd_sleeps(struct crowd *crowd);
