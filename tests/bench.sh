@@ -34,6 +34,7 @@ holds '.machine | .kernel and .compiler and .commit'
 holds '[.tables[] | (.rows | length > 0) and (.unit | length > 0)] | all'
 holds '[.tables[].rows[] | .q1 <= .median and .median <= .q3 and .count > 0] | all'
 holds '[.wants[] | (.met | type == "boolean") and (.rule | length > 0)] | all and length > 10'
+holds '[.allows[] | (.what | length > 0) and .value > 0] | all and length > 2'
 for workload in $workloads; do
     ! jq -e ".absent[] | select(.workload == \"$workload\" and .peer == \"all\")" r.json || continue
     [ "$workload" = checker ] || grep -q "\"$workload\"" r.csv || fail "no $workload in the CSV"
@@ -52,6 +53,7 @@ for workload in uncontended contended handover parked growth recovery idle job; 
     grep -q "(bench-$workload.svg)" made/benchmarks.md || fail "the document has no $svg"
 done
 grep -q "^## Wanted figures" made/benchmarks.md || fail "the document has no wanted figures"
+grep -q "^### What the machine allows" made/benchmarks.md || fail "nor what the machine allows"
 grep -q "not to quote" made/benchmarks.md || fail "the document does not say how little it is"
 
 # The same document from the file alone, and none from something else.
