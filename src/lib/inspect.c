@@ -11,6 +11,7 @@ struct found {
     struct usher_guest *guests;
     size_t capacity, count;
     struct alive_round *round;
+    uint32_t issue; /* I's, read once: whoever comes needs that word for itself */
 };
 
 /* One more. What it is, but not where, if the caller has room for it; otherwise NULL. */
@@ -37,10 +38,11 @@ static struct usher_guest *add(struct usher_pool *pool, struct found *found, uin
 /* Is the row in? One that enters is, once I says so. */
 static bool is_in(const struct usher_pool *pool, uint32_t row, uint64_t word)
 {
+    if (core_row_state(word) != CORE_ENTERING) {
+        return core_row_state(word) == CORE_GRANTED;
+    }
     uint64_t i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
-    return core_row_state(word) == CORE_GRANTED ||
-           (core_row_state(word) == CORE_ENTERING &&
-            core__names_i(&pool->core, i, row, core_row_cycle(word)));
+    return core__names_i(&pool->core, i, row, core_row_cycle(word));
 }
 
 /* The seat that the row says is its, if the seat says so, too; otherwise CORE_NO_SEAT. */
@@ -53,11 +55,10 @@ static uint32_t seat_of(const struct usher_pool *pool, uint32_t row)
                : CORE_NO_SEAT;
 }
 
-/* The whole ticket of which the row has the low bits. */
-static uint32_t whole_ticket(const struct usher_pool *pool, uint64_t word)
+/* The whole ticket of which the row has the low bits: not far from ISSUE, before it or after. */
+static uint32_t whole_ticket(const struct found *found, uint64_t word)
 {
-    uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
-    return issue - (uint32_t)core_ticket_after(issue, core_row_ticket(word));
+    return found->issue - (uint32_t)core_ticket_after(found->issue, core_row_ticket(word));
 }
 
 static void add_holders(struct usher_pool *pool, struct found *found)
@@ -73,7 +74,7 @@ static void add_holders(struct usher_pool *pool, struct found *found)
             struct usher_guest *guest = add(pool, found, row);
             if (guest != NULL) {
                 guest->seat = s;
-                guest->ticket = whole_ticket(pool, word);
+                guest->ticket = whole_ticket(found, word);
             }
         }
     }
@@ -88,7 +89,7 @@ static void add_standing(struct usher_pool *pool, struct found *found)
             usher__row_word(pool, row) == word) {
             struct usher_guest *guest = add(pool, found, row);
             if (guest != NULL) {
-                guest->ticket = whole_ticket(pool, word);
+                guest->ticket = whole_ticket(found, word);
             }
         }
     }
@@ -113,7 +114,7 @@ static void add_waiters(struct usher_pool *pool, struct found *found)
 int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
                   size_t capacity)
 {
-    struct found found = {guests, capacity, 0, NULL};
+    struct found found = {guests, capacity, 0, NULL, 0};
     if (pool->module != NULL) {
         int refused = usher__remote_usable(pool);
         return refused != 0 ? refused : pool->module->inspect(pool->remote, info, guests, capacity);
@@ -122,6 +123,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     if (error != 0) {
         return error;
     }
+    found.issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
     found.round = guests != NULL ? usher__alive_round(pool, SNAPSHOT_LOCKS) : NULL;
     add_holders(pool, &found);
     add_standing(pool, &found);
