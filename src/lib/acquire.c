@@ -220,8 +220,11 @@ static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
     return atomic_load(&pool->header->removed) == 0 ? 0 : leave_removed(pool, guest);
 }
 
+/* `so_far` is what trying to enter has said: -EAGAIN, that there is no valid ticket, or -EBUSY, that
+   it is to be tried. */
 static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, struct guest *guest,
-                                                    struct usher_seat *seat, int64_t deadline_ns)
+                                                    struct usher_seat *seat, int64_t deadline_ns,
+                                                    int so_far)
 {
     int cancel;
     int error = usher__pool_usable(pool);
@@ -230,7 +233,7 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
     }
     /* A thread cancelled in the middle would leave its row as if it waited on. */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    error = enter_now(pool, guest, seat);
+    error = so_far == -EAGAIN ? so_far : enter_now(pool, guest, seat);
     if (error == -EAGAIN && deadline_ns == INT64_MIN) {
         usher__wait_look(pool); /* a holder may be dead */
         error = enter_now(pool, guest, seat);
@@ -258,7 +261,7 @@ static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, stru
         return error;
     }
     return error == 0 ? unless_removed(pool, guest)
-                      : acquire_slowly(pool, guest, seat, deadline_ns);
+                      : acquire_slowly(pool, guest, seat, deadline_ns, error);
 }
 
 static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, struct usher_seat *seat,
@@ -272,7 +275,7 @@ static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, stru
         return pool->module->acquire(pool->remote, seat, deadline_ns);
     }
     int error = usher__guest_get(pool, &guest);
-    return error != 0 ? error : acquire_slowly(pool, guest, seat, deadline_ns);
+    return error != 0 ? error : acquire_slowly(pool, guest, seat, deadline_ns, -EBUSY);
 }
 
 /* deadline_ns INT64_MIN: do not wait at all. */

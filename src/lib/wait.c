@@ -290,11 +290,12 @@ static void sleep_once(struct sleeper *s, uint64_t word)
 static int wait_in_line(struct sleeper *s)
 {
     struct usher_pool *pool = s->pool;
-    for (int64_t now = s->began;; now = os_now_ns()) {
+    for (bool first = true;; first = false) {
         uint64_t word = atomic_load(&s->row->word);
         if (core_row_state(word) == CORE_GRANTED) {
             return 0;
         }
+        int64_t now = first ? s->began : os_now_ns();
         int why = reason_to_leave(s, now);
         if (why == -ETIMEDOUT && s->look == 0) {
             s->look = now;
