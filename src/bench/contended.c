@@ -283,7 +283,7 @@ static void want_speed(const struct cell *cells, unsigned count, const char *pee
 }
 
 /* A worst case is one figure a round: longer is what is longer in three quarters of them. */
-static void want_wait(const struct cell *cells, unsigned count, const char *peer)
+static void want_wait(const struct cell *cells, unsigned count, const char *peer, bool wanted)
 {
     unsigned one = bench_index(peers, peer_count, peer);
     unsigned other = bench_index(peers, peer_count, "limit_fifo");
@@ -300,9 +300,30 @@ static void want_wait(const struct cell *cells, unsigned count, const char *peer
         }
     }
     (void)snprintf(what, sizeof what,
-                   "%s / limit_fifo, longest wait, most of all cells (%s; %u of %u met)", peer,
-                   cells[where].name, met, count);
-    bench_want_met(what, most, "lower quartile at most 1", most.q1 <= 1);
+                   "%s / limit_fifo, longest wait, most of all cells (%s; lower quartile at most 1 "
+                   "in %u of %u)",
+                   peer, cells[where].name, met, count);
+    if (wanted) {
+        bench_want_met(what, most, "lower quartile at most 1", most.q1 <= 1);
+    } else {
+        bench_tell(what, most);
+    }
+}
+
+/* Two peers once more, under another name: what becomes of a peer measured against itself is what
+   the noise of the machine makes of a cell. */
+static void add_again(void)
+{
+    static const char *const names[] = {"limit_fifo", "semop+SEM_UNDO"};
+    static struct bench_peer again[2];
+    static char again_names[2][32];
+    for (unsigned a = 0; a < 2; a++) {
+        again[a] = *bench_peer(names[a]);
+        (void)snprintf(again_names[a], sizeof again_names[a], "%s, again", names[a]);
+        again[a].name = again_names[a];
+        again[a].flags |= PEER_LIMIT;
+        peers[peer_count++] = &again[a];
+    }
 }
 
 void bench_contended(void)
@@ -313,19 +334,23 @@ void bench_contended(void)
     watched = bench_pick(5, 1, 1);
     bench_work_ns(1); /* so that all workers have its measure */
     peer_count = bench_choose(peers, 0, PEER_SPINS | PEER_THREADS);
+    add_again();
     for (unsigned c = 0; c < count; c++) {
         measure_cell(&cells[c], c);
     }
     report(cells, count);
     want_speed(cells, count, "usher pool", "limit_fifo", 0.9, true);
-    want_speed(cells, count, "usher pool", "limit: could be repaired", 0.8, true);
     want_speed(cells, count, "usher pool", "semop+SEM_UNDO", 1, true);
     want_speed(cells, count, "usher gate", "limit_fifo", 0.9, true);
     want_speed(cells, count, "limit: could be repaired", "limit_fifo", 0.9, false);
-    want_wait(cells, count, "usher pool");
-    want_wait(cells, count, "usher gate");
+    want_speed(cells, count, "limit_fifo, again", "limit_fifo", 0.9, false);
+    want_speed(cells, count, "semop+SEM_UNDO, again", "semop+SEM_UNDO", 1, false);
+    want_speed(cells, count, "usher pool", "limit: could be repaired", 0.9, false);
+    want_wait(cells, count, "usher pool", true);
+    want_wait(cells, count, "usher gate", true);
+    want_wait(cells, count, "limit_fifo, again", false);
     for (unsigned p = 0; p < peer_count; p++) {
-        if (peers[p]->ticket != NULL) {
+        if (peers[p]->ticket != NULL && (peers[p]->flags & PEER_LIMIT) == 0) {
             char what[96];
             (void)snprintf(what, sizeof what, "%s, overtakings at the grant, all cells together",
                            peers[p]->name);

@@ -24,7 +24,12 @@ static const struct {
      "process may keep coming in; the last table shows what that costs the others. An overtaking\n"
      "at the grant is a ticket let in before its turn; seen from outside, it is how many more\n"
      "have entered before a process than had come before it, and includes those who were stopped\n"
-     "between coming and being in line."},
+     "between coming and being in line.\n\n"
+     "Two peers are measured twice, the second time as `again`: what a peer is against itself is\n"
+     "what chance makes of a cell. Where each entry is a wake-up it is the kernel's choice, cell "
+     "by\n"
+     "cell and round by round, whether the next one runs where the last one did, or on the other\n"
+     "processor, which takes several times as long."},
     {"handover", "Handed to a sleeper",
      "From just before a release to just after the other process has it. The limit is a futex and\n"
      "nothing else."},
