@@ -79,6 +79,8 @@ void bench_futex_wake(const void *word, unsigned count);
 /* A path for a pool, or for another file of that suffix, that nobody else has. */
 const char *bench_pool(void);
 void bench_path(char *path, size_t room, const char *suffix);
+/* Before the first of them, in a process that was executed: have those of the one that did it. */
+void bench_name_after(pid_t process);
 /* The program of that name that was built with us. */
 void bench_program(char *path, size_t room, const char *name);
 
@@ -95,5 +97,8 @@ void bench_job(void);
 void bench_inspect(void);
 void bench_checker(void);
 void bench_zookeeper(void);
+/* What bench_uncontended has this program do in a process of its own: measure, into the memory that
+   the descriptor is of. The exit status. */
+int bench_alone(const char *descriptor);
 
 #endif

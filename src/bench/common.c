@@ -106,9 +106,15 @@ void bench_futex_wake(const void *word, unsigned count)
     (void)syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
+static long owner; /* of our files; children have their parent's */
+
+void bench_name_after(pid_t process)
+{
+    owner = (long)process;
+}
+
 void bench_path(char *path, size_t room, const char *suffix)
 {
-    static long owner; /* children have their parent's */
     if (owner == 0) {
         owner = (long)getpid();
     }

@@ -16,7 +16,11 @@ static const struct {
     {"uncontended", "Alone",
      "One thread acquires and releases, and nobody else is about: what the atomics cost. Rounds "
      "of\n"
-     "a millisecond, so that few are interrupted."},
+     "a millisecond, so that few are interrupted, in nine processes (`--quick`: five), one after "
+     "the\n"
+     "other, each executed anew. The same loop is about a seventh slower in some processes than\n"
+     "in others, and stays so, probably by which memory the kernel happens to give: one process\n"
+     "would measure its luck. The figures are of the rounds of all of them together."},
     {"contended", "Many processes",
      "Processes that come again as soon as they have left; each has been in once before the\n"
      "clock starts. Throughput is measured in rounds of its own, waits and order in others, so\n"

@@ -55,18 +55,24 @@ static void help(FILE *to)
 }
 
 struct asked {
-    const char *json, *csv, *document, *from;
+    const char *json, *csv, *document, *from, *alone;
     bool wanted[WORKLOADS];
 };
 
-/* 0: go on; otherwise the exit status plus one. */
+/* 0: go on; otherwise the exit status plus one. --alone FD is not in the help: `uncontended` starts
+   this program with it, see bench_alone. */
 static int read_options(int argc, char **argv, struct asked *asked)
 {
     static const struct option options[] = {
-        {"quick", no_argument, NULL, 'q'},          {"smoke", no_argument, NULL, 's'},
-        {"json", required_argument, NULL, 'j'},     {"csv", required_argument, NULL, 'c'},
-        {"document", required_argument, NULL, 'd'}, {"from", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+        {"quick", no_argument, NULL, 'q'},
+        {"smoke", no_argument, NULL, 's'},
+        {"json", required_argument, NULL, 'j'},
+        {"csv", required_argument, NULL, 'c'},
+        {"document", required_argument, NULL, 'd'},
+        {"from", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},
+        {"alone", required_argument, NULL, 'a'},
+        {NULL, 0, NULL, 0},
     };
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -88,6 +94,9 @@ static int read_options(int argc, char **argv, struct asked *asked)
             break;
         case 'f':
             asked->from = optarg;
+            break;
+        case 'a':
+            asked->alone = optarg;
             break;
         case 'h':
             help(stdout);
@@ -134,6 +143,9 @@ int main(int argc, char **argv)
     int status = read_options(argc, argv, &asked);
     if (status != 0) {
         return status - 1;
+    }
+    if (asked.alone != NULL) {
+        return bench_alone(asked.alone);
     }
     if (asked.from == NULL) {
         measure(&asked, optind == argc);
