@@ -254,13 +254,13 @@ static void report_all(unsigned processes)
     want("usher pool", "sem_t", 0, processes, 1.5);
     want("usher gate", "sem_t", 0, processes, 1.2);
     want("usher pool", "semop+SEM_UNDO", 0, processes, 0.1);
-    want("usher pool", "limit: could be repaired", 0, processes, 1.25);
+    want("usher pool", "limit: could be repaired", 0, processes, 0);
     want("limit: could be repaired", "sem_t", 0, processes, 0);
     report(1, processes);
     want("usher pool", "sem_t", 1, processes, 1.5);
     want("usher pool", "robust mutex", 1, processes, 1.2);
     want("usher pool", "semop+SEM_UNDO", 1, processes, 0.1);
-    want("usher pool", "limit: could be repaired", 1, processes, 1.25);
+    want("usher pool", "limit: could be repaired", 1, processes, 0);
     bench_peers_absent("uncontended");
 }
 
