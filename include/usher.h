@@ -45,7 +45,7 @@ struct usher_pool; /* a pool as one process has opened it */
 /* How to open a pool. All zero: an existing one as it is, or a new one with one seat. */
 struct usher_options {
     uint32_t seats;  /* of a new pool; an existing one must have as many. 0: any, or 1 if new */
-    uint32_t guests; /* rows for threads that use a new pool at a time, <= 65534. 0: 1024 */
+    uint32_t guests; /* rows for threads that use a new pool at a time, <= 65535. 0: 1024 */
     mode_t mode;     /* of a new pool's file. 0: 0600 */
     unsigned flags;  /* USHER_EXISTING .. */
     /* If not NULL: called by the thread that waits, in a wait, every waiting_ms (0: never for the

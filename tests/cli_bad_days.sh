@@ -45,16 +45,16 @@ works() {
 works
 
 # Numbers beyond all measure.
-says 64 'from 1 to 65534' "$usher" run -k 1000000 p true
-says 64 'from 1 to 65534' "$usher" run -k 65535 p true
-says 64 'to 65534' "$usher" create p -k 1 --guests 65535
+says 64 'from 1 to 65535' "$usher" run -k 1000000 p true
+says 64 'from 1 to 65535' "$usher" run -k 65536 p true
+says 64 'to 65535' "$usher" create p -k 1 --guests 65536
 says 64 'more seats or guests' "$usher" create p -k 11 --guests 10
 works
-"$usher" create p -k 65534 --guests 65534
-[ "$("$usher" run p -- printenv USHER_SEATS)" = 65534 ]
-says 64 'to 65534' "$usher" resize p 65535
+"$usher" create p -k 65535 --guests 65535
+[ "$("$usher" run p -- printenv USHER_SEATS)" = 65535 ]
+says 64 'to 65535' "$usher" resize p 65536
 "$usher" remove p
-"$usher" create p -k 3 --guests 65534
+"$usher" create p -k 3 --guests 65535
 "$usher" run p true
 "$usher" remove p
 works
@@ -83,7 +83,7 @@ works
 
 # No memory for the file's pages, which are 4 MiB with so many guests; enough for all else.
 says 71 'Cannot allocate memory' sh -c 'ulimit -v 5000; exec "$@"' - \
-    "$usher" create p -k 1 --guests 65534
+    "$usher" create p -k 1 --guests 65535
 works
 
 # A file that may not be so large: a limit of the user's, not a signal's work if that is ignored.

@@ -48,7 +48,7 @@ for option in -k -w -E -c --labels --env --guests --mode --seats --wait; do
     wrong "$option needs a value" run p "$option"
 done
 wrong "--for needs a value" acquire p --for
-for k in 0 x -1 1.5 '' ' 1' 65535 99999999999999999999 1x; do
+for k in 0 x -1 1.5 '' ' 1' 65536 99999999999999999999 1x; do
     wrong "-k '$k'" run -k "$k" p true
     wrong "-k '$k'" create p -k "$k"
 done
@@ -67,7 +67,7 @@ done
 for mode in x 888 '' 1777 0 060 -600 '600 ' 7777777777777777777777; do
     wrong "--mode '$mode'" create p -k 1 --mode "$mode"
 done
-for guests in 0 x 65535 -1 ''; do
+for guests in 0 x 65536 -1 ''; do
     wrong "--guests '$guests'" create p -k 1 --guests "$guests"
 done
 wrong "-k 3, but --labels names 2" run -k 3 --labels a,b p true

@@ -22,7 +22,7 @@ void bench_memory(void)
 {
     static const struct {
         uint32_t guests, seats;
-    } sizes[] = {{16, 4}, {100, 10}, {1024, 1}, {1024, 8}, {10000, 8}, {65534, 1000}};
+    } sizes[] = {{16, 4}, {100, 10}, {1024, 1}, {1024, 8}, {10000, 8}, {65535, 1000}};
     bench_table("memory", "file", "size of a pool", "bytes", "less");
     for (unsigned s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         char where[64];

@@ -33,9 +33,9 @@ static int resize(int argc, char **argv)
         return error;
     }
     if (options.pool == NULL || options.rest + 1 != argc ||
-        !cli_parse_number(argv[options.rest], 65534, &seats)) {
+        !cli_parse_number(argv[options.rest], 65535, &seats)) {
         return cli_fail(
-            CLI_USAGE, "resize: give a pool and a number of seats from 0 to 65534; usage: usher %s",
+            CLI_USAGE, "resize: give a pool and a number of seats from 0 to 65535; usage: usher %s",
             cli_resize.usage);
     }
     error = cli_open(&wait, &options, USHER_EXISTING);

@@ -112,8 +112,8 @@ static int take_number(const struct cli_verb *verb, int option, struct cli_optio
     char *end;
     switch (option) {
     case 'k':
-        if (!cli_parse_number(optarg, 65534, &number) || number == 0) {
-            return wrong(verb, "-k", optarg, "is not a number of seats from 1 to 65534");
+        if (!cli_parse_number(optarg, 65535, &number) || number == 0) {
+            return wrong(verb, "-k", optarg, "is not a number of seats from 1 to 65535");
         }
         options->seats = (uint32_t)number;
         return 0;
@@ -130,8 +130,8 @@ static int take_number(const struct cli_verb *verb, int option, struct cli_optio
         options->for_pid = (pid_t)number;
         return 0;
     case GUESTS:
-        if (!cli_parse_number(optarg, 65534, &number) || number == 0) {
-            return wrong(verb, "--guests", optarg, "is not a number from 1 to 65534");
+        if (!cli_parse_number(optarg, 65535, &number) || number == 0) {
+            return wrong(verb, "--guests", optarg, "is not a number from 1 to 65535");
         }
         options->guests = (uint32_t)number;
         return 0;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -222,6 +223,52 @@ static void the_number_of_seats_can_grow_and_shrink(void)
     expect_quiet(2);
 }
 
+/* The first and the last rows of the largest pool, one seat: they wait for each other, in order, and
+   one dies. */
+static void the_largest_pool_has_a_last_row(void)
+{
+    enum { PLACES = 1 << 16, LAST = CORE_MAX_ROWS - 1 };
+    static const uint32_t rows[] = {LAST, 0, LAST - 1};
+    size_t words = 3 * 8 + (size_t)CORE_MAX_ROWS * 6 + PLACES + 1;
+    void *memory = calloc(words, sizeof(uint64_t));
+    EXPECT(memory != NULL);
+    struct core large = {.words = memory, .rows = CORE_MAX_ROWS};
+    large.seats = 1;
+    large.line_mask = PLACES - 1;
+    large.at_line = CORE_AT_ROWS(&large) + CORE_MAX_ROWS * CORE_ROW_STRIDE(&large);
+    large.at_seat = large.at_line + PLACES;
+    core_init(&large, 1);
+    uint64_t cycles[3] = {0};
+    for (unsigned round = 0; round < 300; round++) {
+        for (unsigned g = 0; g < 3; g++) {
+            struct core_take take = {.row = rows[g], .cycle = cycles[g], .seat = CORE_NO_SEAT};
+            (void)core_take(&large, &take);
+            EXPECT_EQ(take.granted, g == 0);
+            cycles[g] = take.cycle;
+        }
+        for (unsigned g = 0; g < 3; g++) {
+            uint64_t word = atomic_load(&large.words[core__row_at(&large, rows[g])]);
+            struct core_claim claim = {.row = rows[g], .seats = 1};
+            EXPECT(core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING);
+            (void)core_claim(&large, &claim);
+            EXPECT(claim.ok);
+            EXPECT_EQ(core_seat_row(atomic_load(&large.words[large.at_seat])), rows[g]);
+            EXPECT_EQ(claim.inherited, g == 1);
+            if (g == 0) { /* the last row's guest dies in its seat */
+                struct core_reap reap = {.row = rows[g], .cycle = cycles[g]};
+                (void)core_reap(&large, &reap);
+            } else {
+                struct core_release release = {
+                    .row = rows[g], .cycle = cycles[g], .ticket = core_row_ticket(word)};
+                (void)core_release(&large, &release);
+            }
+            word = atomic_load(&large.words[core__row_at(&large, rows[g])]);
+            EXPECT_EQ(core_row_state(word), CORE_IDLE);
+        }
+    }
+    free(memory);
+}
+
 int main(int argc, char **argv)
 {
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
@@ -230,6 +277,7 @@ int main(int argc, char **argv)
     EXPECT(shared != MAP_FAILED);
     RUN(one_guest_alone_is_granted_at_once_and_leaves_no_trace);
     RUN(the_number_of_seats_can_grow_and_shrink);
+    RUN(the_largest_pool_has_a_last_row);
     RUN(a_pool_survives_random_kills);
     return 0;
 }

@@ -60,7 +60,7 @@ enum {
     CORE_NOBODY = 0xffff,
     CORE_SERVED = 1,
     CORE_SKIPPED = 2,
-    CORE_MAX_ROWS = 0xffff - 1,
+    CORE_MAX_ROWS = 0xffff, /* numbered from 0, and the next number is nobody's */
     CORE_MAX_SEATS = 0xffff,
     CORE_NO_SEAT = 0xffff
 };

@@ -30,7 +30,7 @@ enum {
     FORMAT_PAST = 220,
     FORMAT_WORDS = 3904, /* where the core's words begin: 24 of them, then the rows */
     FORMAT_DEFAULT_GUESTS = 1024,
-    FORMAT_MAX_GUESTS = 65534
+    FORMAT_MAX_GUESTS = 65535
 };
 
 /* Written before anyone sees the file, and never again. */

@@ -282,7 +282,7 @@ static void a_pool_has_64_bytes_for_each_guest_and_seat_and_a_page(void)
     static const uint32_t guests[] = {1,    2,    3,    4,    5,     7,     8,     9,
                                       15,   17,   31,   33,   63,    64,    65,    100,
                                       127,  129,  255,  257,  1000,  1023,  1024,  1025,
-                                      2047, 2049, 4097, 8193, 16385, 32769, 65533, 65534};
+                                      2047, 2049, 4097, 8193, 16385, 32769, 65534, 65535};
     for (unsigned g = 0; g < sizeof guests / sizeof guests[0]; g++) {
         const uint32_t seats[] = {1, 2, 3, guests[g] / 3, guests[g] / 2, guests[g] - 1, guests[g]};
         for (unsigned s = 0; s < sizeof seats / sizeof seats[0]; s++) {
@@ -301,8 +301,8 @@ static void a_pool_has_64_bytes_for_each_guest_and_seat_and_a_page(void)
             EXPECT_EQ(usher_remove("size"), 0);
         }
     }
-    for (uint32_t seats = 1; seats <= 65534;
-         seats = seats < 65534 / 2 ? seats * 2 + 1 : seats + 16384) {
+    for (uint32_t seats = 1; seats <= 65535;
+         seats = seats < 65535 / 2 ? seats * 2 + 1 : seats + 16384) {
         make_pool("size", &(struct usher_options){.seats = seats}); /* the guests follow */
         EXPECT_EQ(usher_remove("size"), 0);
     }

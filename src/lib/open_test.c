@@ -81,14 +81,14 @@ static void options_that_mean_nothing_are_refused(void)
 
 static void more_than_a_pool_can_have_is_refused(void)
 {
-    static const uint32_t many[][2] = {{65535, 0},
+    static const uint32_t many[][2] = {{65536, 0},
                                        {UINT32_MAX, 0},
-                                       {1, 65535},
+                                       {1, 65536},
                                        {1, UINT32_MAX},
                                        {2, 1},
-                                       {65534, 65533},
                                        {65535, 65534},
-                                       {65536, UINT32_MAX},
+                                       {65536, 65535},
+                                       {65537, UINT32_MAX},
                                        {1U << 31, 1U << 31},
                                        {0, 1U << 16},
                                        {UINT32_MAX / 2 + 2, 0}};
@@ -111,7 +111,7 @@ static void another_number_of_seats_is_refused_and_changes_nothing(void)
             refused_with("three", &(struct usher_options){.seats = seats}, -EDOM);
         }
     }
-    refused_with("three", &(struct usher_options){.seats = 65534}, -EDOM);
+    refused_with("three", &(struct usher_options){.seats = 65535}, -EDOM);
     EXPECT_EQ(sum_of(scene_path("three")), before);
     make_pool("three", &(struct usher_options){.seats = 3, .guests = 7}); /* of a new pool only */
     make_pool("three", NULL);
