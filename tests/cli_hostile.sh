@@ -67,7 +67,12 @@ chmod 755 "$dir"
 mkdir "$dir/eves"
 chown 54322 "$dir/eves"
 cp "$build/usher" "$dir/usher"
-for way in "54321:54321 4755" "0:54321 2755" "0:0 4755"; do
+set -- "54321:54321 4755" "0:54321 2755" "0:0 4755"
+if grep -q __asan_init "$dir/usher"; then
+    echo "left out: setuid and setgid; LeakSanitizer ends such a program with a status of its own"
+    set --
+fi
+for way in "$@"; do
     chown "${way% *}" "$dir/usher"
     chmod "${way#* }" "$dir/usher"
     for words in "run p touch $dir/eves/was-here" "acquire p" "status" "create p -k 1" "help" ""; do

@@ -294,6 +294,10 @@ static void a_child_opens_a_pool_whatever_our_threads_do(void)
     enum { THREADS = 3, CHILDREN = 60 };
     pthread_t threads[THREADS];
     char name[128];
+#ifdef __SANITIZE_ADDRESS__
+    (void)printf("  not tried: the sanitizer's allocator does not unlock itself in such a child\n");
+    return;
+#endif
     (void)snprintf(name, sizeof name, "%s", named("forked"));
     usher_close(scene_open(name, 1));
     for (int t = 0; t < THREADS; t++) {
