@@ -6,7 +6,8 @@
  * event ever makes smaller. States with the same bytes are a group. From a group there is a way to
  * groups with a larger sum of bytes only; so groups are explored in the order of their sums, each
  * to its end, and then nothing leads back to it. What is kept is the group at hand, and of those to
- * come the states already found, in a file where memory is short. That is exact: no state is told from another by a hash alone.
+ * come the states already found, in a file where memory is short. That is exact: no state is told
+ * from another by a hash alone.
  *
  * What is decided, as on the whole graph:
  *

@@ -18,9 +18,9 @@ struct check_spilled {
 };
 
 struct check_spill {
-    int fd;        /* -1: there is no file */
-    uint64_t end;  /* of what is written; under the lock */
-    uint64_t keys; /* put away, all in all; under the lock */
+    int fd;                /* -1: there is no file */
+    uint64_t end;          /* of what is written; under the lock */
+    _Atomic uint64_t keys; /* put away, all in all */
     pthread_mutex_t lock;
 };
 

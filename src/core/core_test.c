@@ -223,8 +223,8 @@ static void the_number_of_seats_can_grow_and_shrink(void)
     expect_quiet(2);
 }
 
-/* The first and the last rows of the largest pool, one seat: they wait for each other, in order, and
-   one dies. */
+/* The first row and the last of the largest pool, and one seat: they wait for each other, and one
+   dies. */
 static void the_largest_pool_has_a_last_row(void)
 {
     enum { PLACES = 1 << 16, LAST = CORE_MAX_ROWS - 1 };

@@ -220,8 +220,8 @@ static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
     return atomic_load(&pool->header->removed) == 0 ? 0 : leave_removed(pool, guest);
 }
 
-/* `so_far` is what trying to enter has said: -EAGAIN, that there is no valid ticket, or -EBUSY, that
-   it is to be tried. */
+/* `so_far` is what trying to enter has said: -EAGAIN, there is no valid ticket; or -EBUSY, it is to
+   be tried. */
 static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, struct guest *guest,
                                                     struct usher_seat *seat, int64_t deadline_ns,
                                                     int so_far)

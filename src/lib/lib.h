@@ -45,8 +45,9 @@ struct guest {
     int64_t waited_ns;        /* for the seat held, if times are noted */
     int64_t got_in_ns;        /* when it did, the last time it had to wait */
     uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
-    uint32_t spared; /* ... and so often it did not try any more: wait.c */
-    uint64_t taken;  /* the request whose seat another thread gave back or made over, ... */
+    uint32_t spared; /* ... and so often it did not try any more: ready.c */
+    uint32_t called_vain, call_spared; /* the same, of looking for it when it was called */
+    uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
     uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
     bool came;            /* its thread has had a seat before: `seat` */
@@ -219,7 +220,7 @@ void usher__ready_paid(struct guest *guest, int64_t waited_ns);
 /* It was called: look for its grant for a while, if it is the first in line. */
 void usher__ready_called(struct usher_pool *pool, struct guest *guest);
 /* Does a guest that comes now call the next in line when it has got in? And do so. */
-bool usher__ready_calls(const struct usher_pool *pool, const struct guest *guest, int64_t now);
+bool usher__ready_calls(const struct usher_pool *pool, struct guest *guest, int64_t now);
 void usher__ready_call(struct usher_pool *pool);
 /* watch.c */
 /* The same, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL

@@ -8,7 +8,6 @@
 #include <linux/magic.h>
 #include <linux/membarrier.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,9 +83,7 @@ unsigned os_processors(void)
     static _Atomic unsigned known;
     unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
     if (count == 0) {
-        cpu_set_t set; /* of more processors than it has room for all count */
-        long online = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                                  : sysconf(_SC_NPROCESSORS_ONLN);
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
         count = online > 0 ? (unsigned)online : 1;
         atomic_store_explicit(&known, count, memory_order_relaxed);
     }

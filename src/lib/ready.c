@@ -3,8 +3,8 @@
  * stays there; so, where there are processors to spare, the next in line is awake before its turn:
  *
  *   - whoever comes to an empty line looks for its grant for a while before it sleeps;
- *   - whoever gets in after it has slept, and stays for about as long as a wake-up takes, calls the
- *     next in line, and that one looks for its grant for a while, too.
+ *   - whoever gets in after a wait, and stays for about as long as a wake-up takes, calls the next
+ *     in line, and that one looks for its grant for a while, too.
  *
  * It is a matter of time alone: nobody is granted anything here, and who is called by one that then
  * dies, or is called in vain, sleeps on.
@@ -77,21 +77,27 @@ static uint32_t first_in_line(struct usher_pool *pool)
 
 void usher__ready_called(struct usher_pool *pool, struct guest *guest)
 {
-    if (to_spare(pool) && first_in_line(pool) == guest->row) {
-        (void)look_for_it(&pool->rows[guest->row]);
+    if (!to_spare(pool) || first_in_line(pool) != guest->row) {
+        return;
+    }
+    if (look_for_it(&pool->rows[guest->row])) {
+        guest->called_vain -= guest->called_vain > 0;
+    } else {
+        guest->called_vain += guest->called_vain < SPIN_VAIN;
     }
 }
 
 /*
  * For how long it stays is not asked of the clock: it is no longer than from the last time it got
  * in until it came again. Whoever comes again much later is taken for one that stays long, and does
- * not call.
+ * not call; nor, but now and then, does one that was itself called in vain more often than not.
  */
-bool usher__ready_calls(const struct usher_pool *pool, const struct guest *guest, int64_t now)
+bool usher__ready_calls(const struct usher_pool *pool, struct guest *guest, int64_t now)
 {
     int64_t stayed = now - guest->got_in_ns;
     return to_spare(pool) && guest->got_in_ns != 0 && stayed >= CALL_LEAST_NS &&
-           stayed < CALL_MOST_NS;
+           stayed < CALL_MOST_NS &&
+           (guest->called_vain < SPIN_VAIN || ++guest->call_spared % SPIN_SELDOM == 0);
 }
 
 void usher__ready_call(struct usher_pool *pool)

@@ -18,9 +18,8 @@ static _Thread_local uint32_t absent;
 static void wake(void *context, uint32_t row)
 {
     struct usher_pool *pool = context;
-    uint32_t watch = row < pool->core.rows ? atomic_load(&pool->rows[row].watch) : 0;
-    if ((watch & FORMAT_WAITS) && os_wake(&pool->rows[row].word, pool->shared) == 0 &&
-        !(watch & FORMAT_CALLED)) { /* who was called is on its way, and not absent */
+    if (row < pool->core.rows && (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS) &&
+        os_wake(&pool->rows[row].word, pool->shared) == 0) {
         absent = row + 1;
     }
 }
@@ -37,8 +36,8 @@ void usher__pool_settle(struct usher_pool *pool)
     while (absent != 0) {
         uint32_t row = absent - 1;
         absent = 0;
-        if (pool->shared && row < pool->core.rows) {
-            (void)usher__alive_reap_absent(pool, row);
+        if (pool->shared && row < pool->core.rows && usher__alive_reap_absent(pool, row)) {
+            usher__wait_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
         }
     }
     (void)pthread_setcancelstate(cancel, NULL);

@@ -102,8 +102,8 @@ void usher__wait_arm(struct usher_pool *pool, uint32_t own, unsigned count)
 /*
  * Whoever leaves the line and was one who looks sees that somebody near its front looks soon, and
  * tells one to if nobody does; that one then tells the first two, if they still stand there. So
- * where the line moves fast one in SCOUT has to be told, and not everybody. Of the others, too, now
- * and then one sees to that: who should have done so may have been killed.
+ * where the line moves fast one in SCOUT has to be told, and not everybody. So does who gives up;
+ * and of the others now and then one: who should have done so may have been killed.
  */
 static void see_that_one_looks(struct usher_pool *pool)
 {
@@ -118,7 +118,8 @@ static void see_that_one_looks(struct usher_pool *pool)
         if ((watch & (FORMAT_LOOKS | FORMAT_SELDOM)) == FORMAT_LOOKS) {
             return;
         }
-        last = watch & FORMAT_WAITS ? row : last; /* one that does not is about to, or it is dead */
+        /* one that does not wait is about to, or it is dead */
+        last = (watch & (FORMAT_WAITS | FORMAT_BRIEF)) == FORMAT_WAITS ? row : last;
     }
     if (last != CORE_NOBODY && os_wake(&pool->rows[last].word, pool->shared) == 0) {
         usher__wait_arm(pool, CORE_NOBODY, 1); /* it is awake, or dead */
@@ -251,7 +252,7 @@ static void look_if_due(struct sleeper *s, int64_t now)
     int64_t next = until(pool, s->place, s->guest->row, now);
     if (s->place == 1 && !was_first) {
         next = now + LOOK_SOON_NS;
-    } else if (s->place == 3 && s->scout) {
+    } else if (s->place != 1 && s->scout) {
         next = now + SCOUT_NS;
     }
     if (s->look <= now || usher__watch_called(s->watch)) {
@@ -271,7 +272,9 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     struct format_row *row = s->row;
     uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
     s->interrupted = s->called = s->near = false;
-    atomic_store(&row->watch, reaped | FORMAT_WAITS | (s->scout ? FORMAT_LOOKS : marks[s->place]));
+    uint32_t looks = s->scout ? (uint32_t)FORMAT_LOOKS : marks[s->place];
+    looks = s->look <= s->deadline_ns ? looks : (uint32_t)FORMAT_BRIEF;
+    atomic_store(&row->watch, reaped | FORMAT_WAITS | looks);
     /* who left the front just now may not have seen that we need be told */
     bool woken = s->place == 3 && position(s->pool, s->guest->row) != 3;
     if (!woken && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
@@ -310,7 +313,9 @@ static int wait_in_line(struct sleeper *s)
         if (s->near) {
             usher__ready_called(pool, s->guest);
         }
-        s->scout = s->scout || (s->called && !s->near && s->place == 3);
+        /* Woken, but not granted anything: it has been told to look. */
+        bool told = s->called && !s->near && s->place == 3;
+        s->scout = s->scout || (told && core_row_state(atomic_load(&s->row->word)) != CORE_GRANTED);
     }
 }
 
@@ -343,8 +348,8 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     }
     /* Unless those behind have yet to look for the first time, because they have waited for a
        shorter time still. */
-    if (ended - s.began >= LOOK_SOON_NS &&
-        (s.place <= 2 || s.scout || scatter(guest->row, ended) % SCOUT_ANY == 0)) {
+    bool sees = s.place <= 2 || scatter(guest->row, ended) % SCOUT_ANY == 0;
+    if (s.scout || error != 0 || (sees && ended - s.began >= LOOK_SOON_NS)) {
         see_that_one_looks(pool);
     }
     usher__pool_settle(pool);
