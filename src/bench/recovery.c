@@ -1,6 +1,7 @@
 /*
  * A holder is killed with SIGKILL while another waits: how long until that one is in? Those who
- * survive it, in turn; of the others it is tried once whether anybody gets in at all.
+ * survive it, in turn; of the others it is tried once whether anybody gets in at all. And of a pool
+ * once more with a line that moves: the holder has just got in from it, and some stand behind.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 1000 };
+enum { PATIENCE_MS = 1000, MOST_BEHIND = 3 };
 
 static struct shared {
     _Atomic uint32_t held, waits, entered;
@@ -78,6 +79,101 @@ static double one_death(const struct bench_peer *peer)
     }
     (void)waitpid(waiter, NULL, 0);
     return took;
+}
+
+/* Somebody who waits, and stays inside until it is killed if `stays`. */
+static pid_t start_in_line(const struct bench_peer *peer, uint32_t number, bool stays)
+{
+    pid_t child = bench_fork();
+    if (child == 0) {
+        int error = peer->attach();
+        atomic_store(&shared->waits, number);
+        if (error == 0) {
+            peer->get();
+        }
+        if (stays) {
+            atomic_store(&shared->held, 1);
+            for (;;) {
+                (void)pause();
+            }
+        }
+        uint32_t nobody = 0;
+        double now = bench_now_ns();
+        if (atomic_compare_exchange_strong(&shared->entered, &nobody, 1)) {
+            shared->entered_ns = now;
+            atomic_store(&shared->entered, 2);
+        }
+        peer->pass();
+        _exit(0);
+    }
+    while (atomic_load(&shared->waits) != number) {
+        bench_nap_us(200);
+    }
+    bench_nap_us(2000); /* and it is in line */
+    return child;
+}
+
+/* One death in a line that has just moved: ms until the next is in, or -1. */
+static double one_in_line(const struct bench_peer *peer, unsigned behind)
+{
+    pid_t others[MOST_BEHIND];
+    shared->held = shared->waits = shared->entered = 0;
+    peer->get();
+    pid_t holder = start_in_line(peer, 1, true);
+    for (unsigned b = 0; b < behind; b++) {
+        others[b] = start_in_line(peer, b + 2, false);
+    }
+    bench_nap_us(150000 + (unsigned)rand() % 150000); /* all have looked */
+    peer->pass();
+    while (atomic_load(&shared->held) == 0) {
+        bench_nap_us(50);
+    }
+    bench_nap_us((unsigned)rand() % 20000);
+    double begin = bench_now_ns();
+    (void)kill(holder, SIGKILL);
+    (void)waitpid(holder, NULL, 0);
+    for (unsigned ms = 0; ms < PATIENCE_MS && atomic_load(&shared->entered) != 2; ms++) {
+        bench_nap_us(1000);
+    }
+    double took = atomic_load(&shared->entered) == 2 ? (shared->entered_ns - begin) / 1e6 : -1;
+    for (unsigned b = 0; b < behind; b++) {
+        if (took < 0) {
+            (void)kill(others[b], SIGKILL);
+        }
+        (void)waitpid(others[b], NULL, 0);
+    }
+    return took;
+}
+
+static void measure_in_line(void)
+{
+    static double took[MOST_BEHIND][BENCH_MAX_ROUNDS];
+    const struct bench_peer *peer = &bench_usher_pool;
+    unsigned deaths = bench_pick(25, 4, 1);
+    double most = 0;
+    if (peer->open(1, 16) != 0 || peer->attach() != 0) {
+        bench_absent("recovery", peer->name, "could not be opened");
+        return;
+    }
+    for (unsigned d = 0; d < deaths; d++) {
+        for (unsigned b = 0; b < MOST_BEHIND; b++) {
+            took[b][d] = one_in_line(peer, b + 1);
+            double value = took[b][d] < 0 ? PATIENCE_MS : took[b][d];
+            most = value > most ? value : most;
+        }
+    }
+    bench_table("recovery", "line",
+                "killed just after it got in from the line, until the next is in", "ms", "less");
+    for (unsigned b = 0; b < MOST_BEHIND; b++) {
+        char where[32];
+        (void)snprintf(where, sizeof where, "%u behind it", b + 1);
+        bench_row(where, b + 1, peer->name, took[b], deaths);
+    }
+    bench_show();
+    bench_want("usher pool, ms until the next is in, the line having just moved, most of all",
+               bench_summarise(&most, 1), true, 100);
+    peer->detach();
+    peer->close();
 }
 
 static void try_the_others(void)
@@ -146,5 +242,6 @@ void bench_recovery(void)
         peers[p]->close();
     }
     try_the_others();
+    measure_in_line();
     bench_unshare(shared, sizeof *shared);
 }

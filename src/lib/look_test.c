@@ -1,8 +1,8 @@
 /*
  * Who looks for the dead when the line has moved (wait.c). Whoever looked and gets in tells another
  * to look, and that one sleeps for a short while only, wherever it stands; one that may give up
- * before it looks is neither told nor counted on. For how long each is about to sleep is seen on its
- * way to the kernel (-Wl,--wrap=syscall), so that it does not matter how busy the machine is.
+ * before it looks is neither told nor counted on. For how long each is about to sleep is seen on
+ * its way to the kernel (-Wl,--wrap=syscall), so that it does not matter how busy the machine is.
  */
 #include "lib/lib.h"
 #include "sitters.h"
@@ -18,6 +18,8 @@ enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 12 * 1000 * 1000 }
 static pthread_t watched[WAITERS];
 static atomic_int first;          /* which of them, plus one; 0: nobody yet */
 static atomic_llong first_for_ns; /* and for how long */
+static atomic_int second_slept;   /* so often has the second of them since, two times at most; */
+static atomic_llong longest_ns;   /* and for how long at most */
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -34,6 +36,10 @@ long __wrap_syscall(long number, ...)
     if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET && a[3] != 0) {
         const struct timespec *until = (const struct timespec *)a[3];
         long long for_ns = until->tv_sec * 1000000000LL + until->tv_nsec - os_now_ns();
+        if (pthread_equal(pthread_self(), watched[1]) && atomic_load(&second_slept) < 2) {
+            atomic_store(&longest_ns, for_ns > longest_ns ? for_ns : longest_ns);
+            atomic_fetch_add(&second_slept, 1);
+        }
         for (int w = 0; w < WAITERS; w++) {
             int nobody = 0;
             if (pthread_equal(pthread_self(), watched[w]) &&
@@ -106,6 +112,29 @@ static void who_is_told_to_look_looks_soon(void)
     EXPECT(soon);
 }
 
+/* Whoever has become the first looks, and once more soon after that: then a vigil is kept for it.
+   Only where processes may die. */
+static void the_new_first_looks_twice_soon(void)
+{
+    bool soon = false;
+    with_file = true;
+    for (int try = 0; try < TRIES && !soon; try++) {
+        struct usher_pool *pool = open_pool(1);
+        struct usher_seat seat = scene_acquire(pool);
+        struct sitter waiters[WAITERS];
+        settle(pool, waiters);
+        (void)atomic_fetch_or(&at(pool, 2)->watch, FORMAT_BRIEF); /* so that the second is told */
+        atomic_store(&longest_ns, 0);
+        atomic_store(&second_slept, 0);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        UNTIL(atomic_load(&second_slept) == 2);
+        soon = atomic_load(&longest_ns) <= SOON_NS;
+        leave_all(waiters);
+        finish(pool);
+    }
+    EXPECT(soon);
+}
+
 /* The last in line says that it may be gone: so the one before it is told. */
 static void who_may_give_up_is_not_told(void)
 {
@@ -165,6 +194,7 @@ int main(void)
     scene_begin();
     (void)alarm(HANG_SECONDS);
     RUN_BOTH(who_is_told_to_look_looks_soon);
+    RUN(the_new_first_looks_twice_soon);
     RUN_BOTH(who_may_give_up_is_not_told);
     RUN_BOTH(who_gives_up_before_it_looks_says_so);
     return 0;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    WATCH_AGAIN_NS = 4 * 1000 * 1000, /* after the first look: has anything happened? */
+    WATCH_AGAIN_NS = 4 * 1000 * 1000, /* after the first look at others: has anything happened? */
     WATCH_FIRST_NS = 85 * 1000 * 1000,
     WATCH_VIGIL_NS = 300 * 1000 * 1000,
     WATCH_EXEC_NS = 300 * 1000 * 1000,
@@ -218,7 +218,10 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
     if (!only_come(pool, watch, now) && !same(pool, watch, now)) {
         bool kept_vigil = watch->vigil != NULL;
         begin(pool, watch, now);
-        if (place == 1 && kept_vigil) {
+        if (place == 1 && !kept_vigil) {
+            return WATCH_AGAIN_NS; /* it has just become the first, most likely */
+        }
+        if (place == 1) {
             keep_vigil(pool, watch, row);
         }
     }
