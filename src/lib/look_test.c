@@ -15,7 +15,7 @@
 enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 12 * 1000 * 1000 };
 
 /* The first sleep of one of these threads since it was last asked for. */
-static pthread_t watched[WAITERS];
+static _Atomic pthread_t watched[WAITERS];
 static atomic_int first;          /* which of them, plus one; 0: nobody yet */
 static atomic_llong first_for_ns; /* and for how long */
 static atomic_int second_slept;   /* so often has the second of them since, two times at most; */
