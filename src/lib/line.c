@@ -56,5 +56,8 @@ uint32_t usher__line_waiters(struct usher_pool *pool)
     /* What is left of this walk: nothing where seats are free, for then it begins behind its end;
        and a second walk may find another line. */
     int32_t left = core_ticket_after(walk.last, walk.at) + 1;
-    return left > 0 ? count + (uint32_t)((uint64_t)count * (uint32_t)left / walked) + 1 : count;
+    if (left <= 0 || walked == 0) {
+        return count;
+    }
+    return count + (uint32_t)((uint64_t)count * (uint32_t)left / walked) + 1;
 }
