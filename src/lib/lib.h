@@ -254,6 +254,8 @@ void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
 /* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
 bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
                       uint64_t *word, uint32_t *ticket);
+/* How many tickets from VALID to the last one; not everybody who took one still waits. */
+uint32_t usher__line_ahead(struct usher_pool *pool);
 /* About how many wait: many of the places may be left by those who gave up. */
 uint32_t usher__line_waiters(struct usher_pool *pool);
 

@@ -40,6 +40,13 @@ bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t 
     return false;
 }
 
+uint32_t usher__line_ahead(struct usher_pool *pool)
+{
+    struct line_walk walk;
+    usher__line_begin(pool, &walk);
+    return (walk.last - walk.at + 1) & CORE_TICKET_MASK;
+}
+
 uint32_t usher__line_waiters(struct usher_pool *pool)
 {
     struct line_walk walk;

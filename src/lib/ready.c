@@ -47,9 +47,7 @@ static bool look_for_it(const struct format_row *row)
  */
 bool usher__ready_first(struct usher_pool *pool, struct guest *guest)
 {
-    struct line_walk walk;
-    usher__line_begin(pool, &walk);
-    if (!to_spare(pool) || ((walk.last - walk.at + 1) & CORE_TICKET_MASK) > 1 ||
+    if (!to_spare(pool) || usher__line_ahead(pool) > 1 ||
         (guest->vain == SPIN_VAIN && ++guest->spared % SPIN_SELDOM != 0)) {
         return false;
     }

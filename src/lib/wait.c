@@ -43,7 +43,7 @@ struct sleeper {
     struct watch *watch;
     unsigned place; /* as of the last look: position() */
     bool scout;     /* it has been told to look soon, wherever it stands */
-    /* What ended its sleep: a signal, or somebody who woke it, because its turn is near. */
+    /* What ended its sleep: a signal; somebody who woke it; and that one said its turn is near. */
     bool interrupted, called, near;
 };
 
@@ -185,14 +185,6 @@ static unsigned position(struct usher_pool *pool, uint32_t own)
     return 1; /* not found any more: it is being granted, or nothing is certain. Look. */
 }
 
-/* How many tickets from VALID to the last one; not everybody who took one still waits. */
-static uint32_t ahead(struct usher_pool *pool)
-{
-    struct line_walk walk;
-    usher__line_begin(pool, &walk);
-    return (walk.last - walk.at + 1) & CORE_TICKET_MASK;
-}
-
 static int64_t until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now)
 {
     if (place <= 2) {
@@ -244,7 +236,7 @@ static void look_if_due(struct sleeper *s, int64_t now)
     if (s->look == 0) {
         /* Everybody looks once, soon, for those before it may all be dead. Few are ahead of those
            who most likely have to see to that. */
-        s->look = now + (ahead(pool) <= 2 ? LOOK_SOON_NS : LOOK_LATER_NS);
+        s->look = now + (usher__line_ahead(pool) <= 2 ? LOOK_SOON_NS : LOOK_LATER_NS);
         return;
     }
     bool was_first = s->place == 1;
