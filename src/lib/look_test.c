@@ -6,11 +6,10 @@
  */
 #include "lib/lib.h"
 #include "sitters.h"
+#include "syscalls.h"
 
-#include <linux/futex.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 12 * 1000 * 1000 };
 
@@ -21,35 +20,36 @@ static atomic_llong first_for_ns; /* and for how long */
 static atomic_int second_slept;   /* so often has the second of them since, two times at most; */
 static atomic_llong longest_ns;   /* and for how long at most */
 
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
+static struct format_row *_Atomic awaited; /* who is to be woken */
+static atomic_int told;                    /* so often it was */
 
-long __wrap_syscall(long number, ...)
+static void note_sleep(long long for_ns)
 {
-    long a[6];
-    va_list rest;
-    va_start(rest, number);
-    for (int i = 0; i < 6; i++) {
-        a[i] = va_arg(rest, long);
+    if (pthread_equal(pthread_self(), watched[1]) && atomic_load(&second_slept) < 2) {
+        atomic_store(&longest_ns, for_ns > longest_ns ? for_ns : longest_ns);
+        atomic_fetch_add(&second_slept, 1);
     }
-    va_end(rest);
-    if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET && a[3] != 0) {
+    for (int w = 0; w < WAITERS; w++) {
+        int nobody = 0;
+        if (pthread_equal(pthread_self(), watched[w]) &&
+            atomic_compare_exchange_strong(&first, &nobody, -1)) {
+            atomic_store(&first_for_ns, for_ns);
+            atomic_store(&first, w + 1);
+        }
+    }
+}
+
+static long on_syscall(long number, long *a)
+{
+    if (sleeps(number, a) && a[3] != 0) {
         const struct timespec *until = (const struct timespec *)a[3];
-        long long for_ns = until->tv_sec * 1000000000LL + until->tv_nsec - os_now_ns();
-        if (pthread_equal(pthread_self(), watched[1]) && atomic_load(&second_slept) < 2) {
-            atomic_store(&longest_ns, for_ns > longest_ns ? for_ns : longest_ns);
-            atomic_fetch_add(&second_slept, 1);
-        }
-        for (int w = 0; w < WAITERS; w++) {
-            int nobody = 0;
-            if (pthread_equal(pthread_self(), watched[w]) &&
-                atomic_compare_exchange_strong(&first, &nobody, -1)) {
-                atomic_store(&first_for_ns, for_ns);
-                atomic_store(&first, w + 1);
-            }
-        }
+        note_sleep(until->tv_sec * 1000000000LL + until->tv_nsec - os_now_ns());
     }
-    return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    const struct format_row *row = atomic_load(&awaited);
+    if (wakes_somebody(number, a) && row != NULL && a[0] >= (long)row && a[0] < (long)(row + 1)) {
+        atomic_fetch_add(&told, 1);
+    }
+    return call_it(number, a);
 }
 
 /* The row of the waiter at that place in line, from 0. */
@@ -189,6 +189,62 @@ static void who_gives_up_before_it_looks_says_so(void)
     finish(pool);
 }
 
+/* The two who look are killed in their sleep, and granted the seat one after the other: who finds
+   that out sees that others look. Who they are by then sleeps, and has nothing else to wake it. */
+static void who_reaps_the_dead_sees_that_others_look(void)
+{
+    scene_clear();
+    struct usher_pool *pool = scene_open("pool", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct sitter waiters[WAITERS];
+    pid_t first_two[2];
+    with_file = true;
+    for (int i = 0; i < 2; i++) {
+        first_two[i] = scene_waiter(i, "pool", (uint32_t)i + 1);
+    }
+    for (int w = 0; w < WAITERS; w++) {
+        queue_up(&waiters[w], pool);
+        UNTIL(marks(pool, w + 2) == FORMAT_WAITS);
+    }
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(kill(first_two[i], SIGKILL), 0);
+        EXPECT_EQ(waitpid(first_two[i], NULL, 0), first_two[i]);
+    }
+    atomic_store(&told, 0);
+    atomic_store(&awaited, at(pool, 3)); /* behind the one that gets in */
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT(atomic_load(&told) > 0);
+    atomic_store(&awaited, NULL);
+    leave_all(waiters);
+    finish(pool);
+}
+
+/* However short it was there. Nobody looks soon, say the marks. */
+static void who_gives_up_sees_that_one_looks(void)
+{
+    bool seen = false;
+    for (int try = 0; try < TRIES && !seen; try++) {
+        struct usher_pool *pool = open_pool(1);
+        struct usher_seat seat = scene_acquire(pool);
+        struct usher_seat none;
+        struct sitter waiters[WAITERS];
+        settle(pool, waiters);
+        for (int w = 0; w < WAITERS; w++) {
+            (void)atomic_fetch_and(&at(pool, w)->watch, ~(uint32_t)FORMAT_LOOKS);
+        }
+        atomic_store(&told, 0);
+        atomic_store(&awaited, at(pool, 2));
+        struct timespec soon = scene_in_ms(1);
+        EXPECT_EQ(usher_acquire_until(pool, &none, &soon), -ETIMEDOUT);
+        seen = atomic_load(&told) > 0;
+        atomic_store(&awaited, NULL);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        leave_all(waiters);
+        finish(pool);
+    }
+    EXPECT(seen);
+}
+
 int main(void)
 {
     scene_begin();
@@ -197,5 +253,7 @@ int main(void)
     RUN(the_new_first_looks_twice_soon);
     RUN_BOTH(who_may_give_up_is_not_told);
     RUN_BOTH(who_gives_up_before_it_looks_says_so);
+    RUN_BOTH(who_gives_up_sees_that_one_looks);
+    RUN(who_reaps_the_dead_sees_that_others_look);
     return 0;
 }

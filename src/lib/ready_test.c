@@ -5,13 +5,10 @@
  */
 #include "lib/lib.h"
 #include "sitters.h"
+#include "syscalls.h"
 
-#include <linux/futex.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { WAITERS = 3, HANG_SECONDS = 100, CALLERS = 3, INSIDE_NS = 9000 };
 
@@ -20,9 +17,6 @@ static atomic_int asleep, woke;      /* threads of this process */
 static atomic_bool untimed;        /* sleepers have no clock: a wake that is lost is not made up */
 static struct usher_pool *calling; /* in which to see who is called */
 static atomic_uint called;
-
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
 
 static void note_call(long address)
 {
@@ -34,26 +28,18 @@ static void note_call(long address)
     }
 }
 
-long __wrap_syscall(long number, ...)
+static long on_syscall(long number, long *a)
 {
-    long a[6];
-    va_list rest;
-    va_start(rest, number);
-    for (int i = 0; i < 6; i++) {
-        a[i] = va_arg(rest, long);
-    }
-    va_end(rest);
-    long command = number == SYS_futex ? a[1] & FUTEX_CMD_MASK : -1;
-    bool sleeps = command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT;
-    a[3] = sleeps && atomic_load(&untimed) ? 0 : a[3];
-    if (command == FUTEX_WAKE) {
+    bool sleeping = sleeps(number, a);
+    a[3] = sleeping && atomic_load(&untimed) ? 0 : a[3];
+    if (wakes_somebody(number, a)) {
         wakes++;
         note_call(a[0]);
     }
-    atomic_fetch_add(&asleep, sleeps);
-    long result = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    atomic_fetch_sub(&asleep, sleeps);
-    atomic_fetch_add(&woke, sleeps);
+    atomic_fetch_add(&asleep, sleeping);
+    long result = call_it(number, a);
+    atomic_fetch_sub(&asleep, sleeping);
+    atomic_fetch_add(&woke, sleeping);
     return result;
 }
 
@@ -150,6 +136,34 @@ static void one_that_dies_when_called_is_reaped(void)
     finish(pool);
 }
 
+static atomic_bool marked_enough;
+
+static void *mark_all_the_time(void *context)
+{
+    struct format_row *row = context;
+    while (!atomic_load(&marked_enough)) {
+        (void)atomic_fetch_or(&row->watch, FORMAT_CALLED);
+        (void)atomic_fetch_and(&row->watch, ~(uint32_t)FORMAT_CALLED);
+    }
+    return NULL;
+}
+
+/* Whoever reaps one that is being called is not thereby the second to. */
+static void a_call_does_not_hide_who_reaped_first(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    atomic_store(&marked_enough, false);
+    pthread_t marker = start(mark_all_the_time, &pool->rows[0]);
+    for (uint64_t cycle = 1; cycle <= 300000; cycle++) {
+        EXPECT(usher__alive_first(pool, 0, cycle));
+    }
+    EXPECT(!usher__alive_first(pool, 0, 300000));
+    atomic_store(&marked_enough, true);
+    join(marker);
+    atomic_store(&pool->rows[0].watch, 0);
+    finish(pool);
+}
+
 static void who_stays_as_long_as_a_wake_up_takes_calls(void)
 {
     static const struct {
@@ -229,6 +243,7 @@ int main(void)
     RUN_BOTH(a_call_that_was_not_heard_costs_nothing);
     RUN(one_that_dies_when_called_is_reaped);
     with_file = false;
+    RUN(a_call_does_not_hide_who_reaped_first);
     RUN(who_stays_as_long_as_a_wake_up_takes_calls);
     RUN_BOTH(those_who_stay_briefly_call_each_other);
     return 0;

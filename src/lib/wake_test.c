@@ -5,13 +5,10 @@
  * way (-Wl,--wrap=syscall).
  */
 #include "sitters.h"
+#include "syscalls.h"
 
-#include <linux/futex.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { WAITERS = 8, IDLERS = 48, WINDOW_MS = 150, HANG_SECONDS = 60 };
 
@@ -21,34 +18,23 @@ static _Thread_local unsigned wakes; /* calls of this thread's that were to wake
 static atomic_llong latest_ns;       /* until when somebody was to sleep, at most */
 static atomic_int other_clocks;      /* sleeps that went by another clock than CLOCK_MONOTONIC */
 
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
-
-long __wrap_syscall(long number, ...)
+static long on_syscall(long number, long *a)
 {
-    long a[6];
-    va_list rest;
-    va_start(rest, number);
-    for (int i = 0; i < 6; i++) {
-        a[i] = va_arg(rest, long);
-    }
-    va_end(rest);
-    long command = number == SYS_futex ? a[1] & FUTEX_CMD_MASK : -1;
-    bool sleeps = command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT;
-    if (sleeps && atomic_load(&board->flags[UNTIMED])) {
+    bool asleep = sleeps(number, a);
+    if (asleep && atomic_load(&board->flags[UNTIMED])) {
         a[3] = 0;
     }
-    if (sleeps && a[3] != 0) {
+    if (asleep && a[3] != 0) {
         const struct timespec *until = (const struct timespec *)a[3];
         long long until_ns = until->tv_sec * 1000000000LL + until->tv_nsec;
         atomic_store(&latest_ns, until_ns > latest_ns ? until_ns : latest_ns);
         atomic_fetch_add(&other_clocks, (a[1] & FUTEX_CLOCK_REALTIME) != 0);
     }
-    wakes += command == FUTEX_WAKE;
-    atomic_fetch_add(&board->flags[SLEEPS], sleeps);
-    long result = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    atomic_fetch_sub(&board->flags[SLEEPS], sleeps);
-    atomic_fetch_add(&board->flags[WOKE], sleeps);
+    wakes += wakes_somebody(number, a);
+    atomic_fetch_add(&board->flags[SLEEPS], asleep);
+    long result = call_it(number, a);
+    atomic_fetch_sub(&board->flags[SLEEPS], asleep);
+    atomic_fetch_add(&board->flags[WOKE], asleep);
     return result;
 }
 
