@@ -228,6 +228,14 @@ static void what_memory_has_no_room_for_is_on_a_disk(void)
     EXPECT_EQ(sweep.transitions, all.transitions);
     EXPECT_EQ(sweep.loops, all.loops);
     EXPECT_EQ(sweep.full_states, all.full_states);
+    options.mirrored = true;
+    options.threads = 2;
+    EXPECT_EQ(check_sweep(&sweep, &system, &options), 0);
+    (void)printf("  %llu states, %llu put away, by two threads\n", (unsigned long long)sweep.states,
+                 (unsigned long long)sweep.spilled);
+    EXPECT(sweep.complete && sweep.violated == NULL && sweep.broken == NULL);
+    EXPECT(sweep.spilled > 0);
+    EXPECT_EQ(sweep.all_states, all.states);
 }
 
 /* Not all states, then, and that is said. */
