@@ -159,6 +159,18 @@ int usher__pool_usable(const struct usher_pool *pool)
     return atomic_load_explicit(&pool->header->removed, memory_order_relaxed) != 0 ? -EIDRM : 0;
 }
 
+/* What one that died in a resize had begun is finished by whoever reaps it. That must not be after
+   us: the pool would have another number of seats than we were told it has. */
+static void reap_resizers(struct usher_pool *pool)
+{
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        enum core_state state = core_row_state(usher__row_word(pool, row));
+        if (state == CORE_GROWING || state == CORE_SHRINKING) {
+            (void)usher__alive_reap(pool, NULL, row);
+        }
+    }
+}
+
 int usher_resize(struct usher_pool *pool, uint32_t seats)
 {
     struct guest *guest;
@@ -177,6 +189,7 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
     if (core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)])) > pool->core.seats) {
         return -EUCLEAN;
     }
+    reap_resizers(pool);
     error = usher__guest_get(pool, &guest);
     /* A seat at a time, so that wherever this ends the pool is right. */
     while (error == 0 && usher__seats(pool) != seats) {
