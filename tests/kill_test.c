@@ -443,6 +443,13 @@ static void whoever_leaves_may_die(void)
     }
 }
 
+static uint32_t seats_now(void)
+{
+    struct usher_info info;
+    EXPECT(usher_inspect(pool, &info, NULL, 0) >= 0);
+    return info.seats;
+}
+
 static void whoever_resizes_may_die(void)
 {
     static const struct situation situations[] = {
@@ -456,6 +463,41 @@ static void whoever_resizes_may_die(void)
     };
     for (size_t i = 0; i < sizeof situations / sizeof situations[0]; i++) {
         kill_at_every_access(&situations[i], 0);
+    }
+}
+
+/* A pool has the seats that the last resize gave it, also when one before was killed in its middle
+   and is reaped only afterwards. */
+static void the_last_resize_counts(void)
+{
+    static const struct {
+        uint32_t from, to, then;
+    } resizes[] = {{1, 3, 0}, {1, 2, 1}, {3, 1, 3}, {2, 0, 4}};
+    for (size_t r = 0; r < sizeof resizes / sizeof resizes[0]; r++) {
+        const struct situation s = {"resize", RESIZE, resizes[r].from, .resize_to = resizes[r].to};
+        unsigned deaths = 0;
+        pool = open_pool("pool", s.seats, GUESTS);
+        for (bool died = true; died;) {
+            struct child victim;
+            now_doing("resize %u to %u, access %u", s.seats, s.resize_to, deaths + 1);
+            memset(shared, 0, sizeof *shared);
+            EXPECT_EQ(usher_resize(pool, s.seats), 0);
+            atomic_store(&shared->go, 1);
+            if (begin_child(&victim)) {
+                live(&s, deaths + 1);
+            }
+            AWAIT(gone(&victim));
+            died = was_killed(&victim);
+            deaths += died;
+            EXPECT_EQ(usher_resize(pool, resizes[r].then), 0);
+            EXPECT_EQ(seats_now(), resizes[r].then);
+            EXPECT(usher_reap(pool) >= 0);
+            EXPECT_EQ(seats_now(), resizes[r].then);
+            (void)expect_exactly(pool, resizes[r].then);
+        }
+        EXPECT(deaths >= 20);
+        usher_close(pool);
+        EXPECT_EQ(usher_remove("pool"), 0);
     }
 }
 
@@ -622,6 +664,7 @@ int main(int argc, char **argv)
     RUN(whoever_gives_up_may_die);
     RUN(whoever_leaves_may_die);
     RUN(whoever_resizes_may_die);
+    RUN(the_last_resize_counts);
     RUN(whoever_reaps_may_die);
     RUN(one_that_died_in_a_long_line_holds_up_nobody);
     RUN(several_may_die_one_after_the_other);
