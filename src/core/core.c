@@ -186,7 +186,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
         CORE_FORGET(f->u);
         CORE_READ(c, f, f->i, CORE_AT_I(c));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_I)) {
-            memset(&f->u, 0, sizeof f->u);
+            CORE_FRESH(f->u);
             f->u.take.i = f->i;
             CORE_CALL(f, core_finish_take(c, &f->u.take));
             CORE_FORGET(f->u);
@@ -196,7 +196,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
         CORE_FORGET(f->e);
         CORE_FORGET(f->again);
         CORE_FORGET(f->ok);
-        memset(&f->u, 0, sizeof f->u);
+        CORE_FRESH(f->u);
         f->u.enter.row = f->row;
         f->u.enter.cycle = f->cycle;
         f->u.enter.absorb = true;
@@ -204,7 +204,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
         f->cycle = f->u.enter.cycle;
         if (f->u.enter.granted) { /* what was owed is taken: it goes back to nobody */
             f->i = core_row(CORE_LEAVING, f->cycle, f->u.enter.ticket);
-            memset(&f->u, 0, sizeof f->u);
+            CORE_FRESH(f->u);
             f->u.leave.leave.row = f->row;
             f->u.leave.leave.r = f->i;
             CORE_FORGET(f->i);
@@ -261,7 +261,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
         CORE_FORGET(f->u);
         CORE_READ(c, &f->queue, f->i, CORE_AT_I(c));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_I)) {
-            memset(&f->u, 0, sizeof f->u);
+            CORE_FRESH(f->u);
             f->u.take.i = f->i;
             CORE_CALL(&f->queue, core_finish_take(c, &f->u.take));
             CORE_FORGET(f->u);
@@ -286,12 +286,12 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
                 CORE_FORGET(f->i);
                 CORE_FORGET(f->v);
                 CORE_FORGET(f->ticket);
-                memset(&f->u, 0, sizeof f->u);
+                CORE_FRESH(f->u);
                 CORE_CALL(&f->queue, core_slide(c, &f->u.slide));
                 continue;
             }
             CORE_FORGET(f->v);
-            memset(&f->u, 0, sizeof f->u);
+            CORE_FRESH(f->u);
             f->u.tidy.i = f->i;
             CORE_CALL(&f->queue, clear_place(c, &f->u.tidy));
             CORE_FORGET(f->u);
@@ -311,15 +311,17 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
 enum core_progress core_take(struct core *c, struct core_take *f)
 {
     CORE_BEGIN(f);
+    f->full = f->slid = false;
     do {
-        memset(&f->enter, 0, sizeof f->enter);
+        CORE_FRESH(f->enter);
         f->enter.row = f->row;
         f->enter.cycle = f->cycle;
+        f->enter.absorb = false;
         f->enter.seat = f->seat;
         CORE_CALL(f, core_enter(c, &f->enter));
         f->cycle = f->enter.cycle;
         if (f->enter.untidy) {
-            memset(&f->u, 0, sizeof f->u);
+            CORE_FRESH(f->u);
             f->u.tidy.row = f->row;
             f->u.tidy.cycle = f->cycle;
             CORE_CALL(f, core_tidy(c, &f->u.tidy));
@@ -352,7 +354,7 @@ enum core_progress core_take(struct core *c, struct core_take *f)
         CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
         CORE_RETURN(f);
     }
-    memset(&f->u, 0, sizeof f->u);
+    CORE_FRESH(f->u);
     f->u.take.i = f->word;
     CORE_FORGET(f->word);
     CORE_CALL(f, core_finish_take(c, &f->u.take));
@@ -367,13 +369,13 @@ enum core_progress core_help(struct core *c, struct core_help *f)
 {
     CORE_BEGIN(f);
     CORE_READ(c, f, f->word, CORE_AT_I(c));
-    memset(&f->u, 0, sizeof f->u);
+    CORE_FRESH(f->u);
     f->u.take.i = f->word;
     CORE_FORGET(f->word);
     CORE_CALL(f, core_finish_take(c, &f->u.take));
     CORE_FORGET(f->u);
     CORE_READ(c, f, f->word, CORE_AT_V(c));
-    memset(&f->u, 0, sizeof f->u);
+    CORE_FRESH(f->u);
     f->u.release.v = f->word;
     CORE_FORGET(f->word);
     CORE_CALL(f, core_finish_release(c, &f->u.release));

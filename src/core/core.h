@@ -137,8 +137,8 @@ struct core {
 #define CORE_V_TAGS(c) 0xfff
 #endif
 
-/* Frames: what an operation has to remember between two accesses. Zero before the first call; the
-   caller sets the fields before the blank line. */
+/* Frames: what an operation has to remember between two accesses. CORE_FRESH before the first call;
+   the caller sets the fields before the blank line. */
 struct core_place { /* where a part of an operation is that uses the operation's own frame */
     CORE_AT
 };

@@ -161,7 +161,7 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
     while (!f->ok) {
         CORE_READ(c, f, f->word, CORE_AT_V(c));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
-            memset(&f->release, 0, sizeof f->release);
+            CORE_FRESH(f->release);
             f->release.v = f->word;
             CORE_FORGET(f->word);
             CORE_CALL(f, core_finish_release(c, &f->release));
@@ -202,7 +202,7 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
         if (f->ok || !CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
             f->ours = f->ok;
             CORE_FORGET(f->ok);
-            memset(&f->release, 0, sizeof f->release);
+            CORE_FRESH(f->release);
             f->release.v = f->v;
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
@@ -226,7 +226,7 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
         }
         CORE_CAS(c, f, f->ok, CORE_AT_V(c), f->v, f->word);
         if (f->ok) {
-            memset(&f->release, 0, sizeof f->release);
+            CORE_FRESH(f->release);
             f->release.v = f->word;
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
@@ -261,7 +261,7 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     do {
         f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
     } while (core__names_k(c, f->k, f->row, f->cycle) && !CORE_DROPS(c, CORE_GUARD_COUNT_TAG));
-    memset(&f->u, 0, sizeof f->u);
+    CORE_FRESH(f->u);
     f->u.publish.row = f->row;
     f->u.publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->cycle, f->to);
     CORE_FORGET(f->i);
@@ -269,7 +269,7 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     CORE_FORGET(f->k);
     CORE_WRITE(c, f, core__row_at(c, f->row), f->u.publish.r);
     CORE_CALL(f, core_publish(c, &f->u.publish));
-    memset(&f->u, 0, sizeof f->u);
+    CORE_FRESH(f->u);
     f->u.tidy.row = f->row;
     f->u.tidy.cycle = f->cycle;
     CORE_CALL(f, core_tidy(c, &f->u.tidy)); /* a seat that is free now need not be waited for */

@@ -81,7 +81,7 @@ static enum core_progress mark_died(struct core *c, struct core_reap *f)
     }
     CORE_READ(c, &f->died, f->word, c->at_seat + f->seat);
     if (core_seat_asks(f->word) == f->row && !CORE_DROPS(c, CORE_GUARD_DIED_ASKED)) {
-        memset(&f->u, 0, sizeof f->u);
+        CORE_FRESH(f->u);
         f->u.settle.seat = f->seat;
         f->u.settle.word = f->word;
         CORE_FORGET(f->seat);
@@ -129,7 +129,7 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
             CORE_READ(c, f, f->word, CORE_AT_I(c));
             if (core__names_i(c, f->word, f->row, core_row_cycle(f->r)) &&
                 !CORE_DROPS(c, CORE_GUARD_REAP_FINISH_TAKE)) {
-                memset(&f->u, 0, sizeof f->u);
+                CORE_FRESH(f->u);
                 f->u.take.i = f->word;
                 CORE_FORGET(f->word);
                 CORE_CALL(f, core_finish_take(c, &f->u.take));
@@ -140,7 +140,7 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
                      core_row(CORE_IDLE, core_row_cycle(f->r), 0));
             if (f->ok) {
                 CORE_FORGET(f->r);
-                memset(&f->u, 0, sizeof f->u);
+                CORE_FRESH(f->u);
                 CORE_CALL(f, core_slide(c, &f->u.slide));
                 CORE_RETURN(f);
             }
@@ -154,7 +154,7 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
             CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
                      core_row(CORE_LEAVING, core_row_cycle(f->r), core_row_ticket(f->r)));
         } else {
-            memset(&f->u, 0, sizeof f->u);
+            CORE_FRESH(f->u);
             f->u.publish.row = f->row;
             f->u.publish.r = f->r;
             CORE_FORGET(f->r);

@@ -67,7 +67,7 @@ enum core_progress core_settle(struct core *c, struct core_settle *f)
 static enum core_progress ask(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->ask);
-    memset(&f->settle, 0, sizeof f->settle);
+    CORE_FRESH(f->settle);
     f->settle.seat = f->seat;
     f->settle.word = f->word;
     CORE_CALL(&f->ask, is_held(c, &f->settle));
@@ -122,7 +122,7 @@ static enum core_progress try_seat(struct core *c, struct core_claim *f)
     CORE_BEGIN(&f->try);
     CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
     if (core_seat_asks(f->word) != CORE_NOBODY && !CORE_DROPS(c, CORE_GUARD_SEAT_HELPED)) {
-        memset(&f->settle, 0, sizeof f->settle);
+        CORE_FRESH(f->settle);
         f->settle.seat = f->seat;
         f->settle.word = f->word;
         CORE_FORGET(f->word);

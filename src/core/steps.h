@@ -79,6 +79,8 @@ enum core_progress { CORE_DONE, CORE_MORE };
 #define CORE_FORGET(x) memset(&(x), 0, sizeof(x))
 /* The same for all of it but `part`. */
 #define CORE_KEEP(x, part) (x) = (part)
+/* A frame that is to be used, or used again: the caller sets its fields before the blank line. */
+#define CORE_FRESH(x) memset(&(x), 0, sizeof(x))
 
 #else
 
@@ -122,6 +124,14 @@ void core_counted(void);
 #define CORE_DELIVERS(c, f) ((void)0)
 #define CORE_FORGET(x) ((void)0)
 #define CORE_KEEP(x, part) ((void)0)
+/* An operation relies on nothing in its frame but what its caller has set: the build that counts
+   accesses fills it with what would be noticed. */
+#ifdef CORE_COUNTED
+#include <string.h>
+#define CORE_FRESH(x) memset(&(x), 0xa5, sizeof(x))
+#else
+#define CORE_FRESH(x) ((void)0)
+#endif
 
 #endif
 
