@@ -101,7 +101,9 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
 static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited)
 {
     for (unsigned round = 0; round < ACQUIRE_ROUNDS; round++) {
-        struct core_claim claim = {.row = guest->row};
+        struct core_claim claim;
+        CORE_FRESH(claim);
+        claim.row = guest->row;
         claim.seats = seats_to_look_at(pool, round);
         claim.first = where_to_look(pool, guest, claim.seats, ticket);
         (void)core_claim(&pool->core, &claim);
@@ -136,7 +138,8 @@ static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *
     return error;
 }
 
-/* Try to enter with a ticket that is valid. 0, -EAGAIN: there is none. */
+/* Try to enter with a ticket that is valid. 0; -EAGAIN: there is none; -EALREADY: another has taken
+   it meanwhile; -EBUSY: something is to be tidied up first. */
 static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, struct guest *guest,
                                                        struct usher_seat *seat)
 {
@@ -148,7 +151,7 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     (void)core_enter(&pool->core, &f);
     usher__guest_began(guest, f.cycle);
     if (!f.granted) {
-        return f.again || f.untidy ? -EBUSY : -EAGAIN;
+        return f.again ? -EALREADY : f.untidy ? -EBUSY : -EAGAIN;
     }
     guest->r = core_row(CORE_ENTERING, f.cycle, f.ticket);
     guest->i = core_i(f.ticket, guest->row, (uint32_t)f.cycle & CORE_I_TAGS(&pool->core));
@@ -165,7 +168,7 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
 {
     for (;;) {
         int error = enter(pool, guest, seat);
-        if (error != -EBUSY) {
+        if (error != -EBUSY && error != -EALREADY) {
             return error;
         }
         struct core_tidy tidy = {.row = guest->row, .cycle = core_row_cycle(guest->r)};
@@ -179,16 +182,21 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
 static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
                  int64_t deadline_ns)
 {
-    struct core_take take = {.full = true};
-    for (unsigned tries = 0; take.full; tries++) {
-        if (tries == 100) {
+    struct core_take take;
+    unsigned tries = 0;
+    do {
+        if (tries++ == 100) {
             return -EUSERS; /* as many wait as there are places */
         }
-        take = (struct core_take){.row = guest->row, .cycle = core_row_cycle(guest->r)};
+        CORE_FRESH(take);
+        take.row = guest->row;
+        take.cycle = core_row_cycle(guest->r);
         take.seat = last_seat(pool, guest);
+        usher__pool_wake_later();
         (void)core_take(&pool->core, &take);
+        usher__pool_settle(pool);
         usher__guest_began(guest, take.cycle);
-    }
+    } while (take.full);
     if (take.granted && take.enter.granted && take.enter.seated) {
         guest->r = core_row(CORE_ENTERING, take.cycle, take.ticket);
         seated(pool, guest, seat, take.ticket, false);
@@ -252,16 +260,37 @@ static __attribute__((noinline)) int sit_or_leave(struct usher_pool *pool, struc
     return error == 0 ? unless_removed(pool, guest) : error;
 }
 
+/* Whoever came last may not be quite in yet: then nobody can come after it, but anybody can see it
+   in. That is most of what there is to tidy up. */
+static void see_in_the_last(struct usher_pool *pool)
+{
+    struct core_finish_take take;
+    CORE_FRESH(take);
+    take.i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
+    (void)core_finish_take(&pool->core, &take);
+    usher__pool_settle(pool);
+}
+
+enum { ENTER_TRIES = 3 }; /* before the long way */
+
 /* The guest was not the last to come and go. */
 static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, struct guest *guest,
                                                    struct usher_seat *seat, int64_t deadline_ns)
 {
     int error = enter(pool, guest, seat);
-    if (error != 0 && error != -EBUSY && error != -EAGAIN) {
-        return error;
+    for (unsigned tries = 1; tries < ENTER_TRIES && (error == -EALREADY || error == -EBUSY);
+         tries++) {
+        if (!usher__rivals_aside(pool, guest, error == -EALREADY) && error == -EBUSY) {
+            see_in_the_last(pool);
+        }
+        error = enter(pool, guest, seat);
     }
-    return error == 0 ? unless_removed(pool, guest)
-                      : acquire_slowly(pool, guest, seat, deadline_ns, error);
+    if (error == 0) {
+        return unless_removed(pool, guest);
+    }
+    return error == -EAGAIN || error == -EALREADY || error == -EBUSY
+               ? acquire_slowly(pool, guest, seat, deadline_ns, error)
+               : error;
 }
 
 static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, struct usher_seat *seat,

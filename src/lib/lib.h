@@ -51,6 +51,9 @@ struct guest {
     uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
     bool came;            /* its thread has had a seat before: `seat` */
+    bool brief;           /* the last time it waited, it was over before anybody would look */
+    bool aside_paid;      /* stepping aside did, the last time: rivals.c */
+    uint32_t aside_vain, aside_spared; /* so often in a row it did not; so often it was not tried */
 };
 
 /* The request that published i, or could have: its row, its tag and its ticket. It comes round only
@@ -110,7 +113,9 @@ enum { LIB_LOCK_REMOVE = 1 << 30, LIB_LOCK_ROW = LIB_LOCK_REMOVE + 1 };
 /* usher.c */
 /* Whether a handle may be used: 0, -ESTALE or -EIDRM. */
 int usher__pool_usable(const struct usher_pool *pool);
-/* After core calls: see to those that were granted a seat and did not wake. */
+/* Before core calls: who is granted a seat is woken when that is settled. */
+void usher__pool_wake_later(void);
+/* After core calls: wake who is yet to be; see to those that were granted a seat and did not wake. */
 void usher__pool_settle(struct usher_pool *pool);
 /* Give back the seat of a guest of ours, if it still has one. */
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
@@ -212,6 +217,9 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Look around once: finish what is published, reap dead holders. */
 void usher__wait_look(struct usher_pool *pool);
+/* rivals.c: another was faster (lost), or is about to enter or to leave. If that pays here, step aside
+   for a moment, and true: try again. */
+bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost);
 /* ready.c: be awake when the grant comes. */
 /* Before it sleeps, if nobody is before it: has the grant come? And if it has, and how long that
    took. */

@@ -38,9 +38,14 @@ static void count_and_note(struct usher_pool *pool, struct guest *guest)
 static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struct guest *guest,
                                                   bool published, uint64_t v)
 {
-    struct core_leave_slowly slow = {.leave = {.row = guest->row, .published = published, .v = v}};
+    struct core_leave_slowly slow;
+    CORE_FRESH(slow);
+    slow.leave.row = guest->row;
     slow.leave.r = core_row_leaves(guest->r);
+    slow.leave.published = published;
+    slow.leave.v = v;
     guest->v = LIB_NOTHING;
+    usher__pool_wake_later();
     (void)core_leave_slowly(&pool->core, &slow);
     usher__pool_settle(pool);
     count_and_note(pool, guest);

@@ -11,36 +11,68 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A row that was granted a seat, and whose sleeper was not there to be woken: row + 1. */
-static _Thread_local uint32_t absent;
+/* Rows that this thread has granted a seat, + 1; 0: none. */
+static _Thread_local struct {
+    bool later;       /* who is granted now is not woken before usher__pool_settle */
+    uint32_t granted; /* and this one is */
+    uint32_t absent;  /* its sleeper was not there to be woken */
+} told;
 
-/* The core has granted a seat to a row. */
-static void wake(void *context, uint32_t row)
+static void wake(struct usher_pool *pool, uint32_t row)
 {
-    struct usher_pool *pool = context;
     if (row < pool->core.rows && (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS) &&
         os_wake(&pool->rows[row].word, pool->shared) == 0) {
-        absent = row + 1;
+        told.absent = row + 1;
     }
+}
+
+/* The core has granted a seat to a row. */
+static void granted(void *context, uint32_t row)
+{
+    if (told.later && told.granted == 0) {
+        told.granted = row + 1;
+    } else {
+        wake(context, row);
+    }
+}
+
+/*
+ * Whoever is woken may run at once, and in our place: it would find what we are doing half done,
+ * and finish that first. So where all there is to do is a matter of nanoseconds, that is done
+ * before.
+ */
+void usher__pool_wake_later(void)
+{
+    told.later = true;
 }
 
 /* A waiter that was killed in its sleep is granted its seat like any other, and would keep the line
    waiting until somebody looks: but nobody woke, so look now. */
-void usher__pool_settle(struct usher_pool *pool)
+static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool)
 {
     int cancel;
-    if (absent == 0) {
-        return;
-    }
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    while (absent != 0) {
-        uint32_t row = absent - 1;
-        absent = 0;
+    while (told.absent != 0) {
+        uint32_t row = told.absent - 1;
+        told.absent = 0;
         if (pool->shared && row < pool->core.rows && usher__alive_reap_absent(pool, row)) {
             usher__wait_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
         }
     }
     (void)pthread_setcancelstate(cancel, NULL);
+}
+
+void usher__pool_settle(struct usher_pool *pool)
+{
+    told.later = false;
+    if (told.granted != 0) {
+        uint32_t row = told.granted - 1;
+        told.granted = 0;
+        wake(pool, row);
+    }
+    if (told.absent != 0) {
+        look_at_absent(pool);
+    }
 }
 
 static int open_threads(struct usher_pool *pool, const struct usher_options *options)
@@ -66,7 +98,7 @@ static void lay_out(struct usher_pool *pool)
     assert(pool->header != NULL);
     pool->rows = (void *)((char *)pool->header + pool->shape.rows_at);
     pool->core = usher__format_core(pool->header, &pool->shape);
-    pool->core.wake = wake;
+    pool->core.wake = granted;
     pool->core.wake_context = pool;
 }
 

@@ -20,7 +20,8 @@
 #include <stdlib.h>
 
 enum {
-    LOOK_SOON_NS = 2 * 1000 * 1000, /* most seats come back before there is any need to look */
+    LOOK_SOON_NS = 2 * 1000 * 1000,   /* most seats come back before there is any need to look */
+    LOOK_BRIEF_NS = 12 * 1000 * 1000, /* the same, where waits are brief: see first_look */
     LOOK_LATER_NS = 60 * 1000 * 1000,
     LOOK_FIRST_NS = 85 * 1000 * 1000,
     LOOK_SECOND_NS = 300 * 1000 * 1000,
@@ -229,14 +230,26 @@ static int reason_to_leave(struct sleeper *s, int64_t now)
     return 0;
 }
 
+/*
+ * Everybody looks once, soon, for those before it may all be dead. Few are ahead of those who most
+ * likely have to see to that. But a timer that is to go off before the kernel's next tick costs as
+ * much as a hand-over, or more, in a virtual machine: whoever waited but briefly the last time does
+ * with one that goes off after it. (A tick is at most 10 ms.)
+ */
+static int64_t first_look(struct sleeper *s)
+{
+    if (usher__line_ahead(s->pool) > 2) {
+        return LOOK_LATER_NS;
+    }
+    return s->guest->brief ? LOOK_BRIEF_NS : LOOK_SOON_NS;
+}
+
 /* Look, if it is time to, and say when to look next. */
 static void look_if_due(struct sleeper *s, int64_t now)
 {
     struct usher_pool *pool = s->pool;
     if (s->look == 0) {
-        /* Everybody looks once, soon, for those before it may all be dead. Few are ahead of those
-           who most likely have to see to that. */
-        s->look = now + (usher__line_ahead(pool) <= 2 ? LOOK_SOON_NS : LOOK_LATER_NS);
+        s->look = now + first_look(s);
         return;
     }
     bool was_first = s->place == 1;
@@ -335,6 +348,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     }
     atomic_store_explicit(&s.row->since_ns, error == 0 ? ended : 0, memory_order_relaxed);
     guest->waited_ns = error == 0 ? ended - s.began : guest->waited_ns;
+    guest->brief = error == 0 && ended - s.began < LOOK_SOON_NS;
     if (ready) {
         usher__ready_paid(guest, ended - s.began);
     }

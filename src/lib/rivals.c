@@ -1,0 +1,44 @@
+/*
+ * Stepping aside for a moment. Those who come at the same time take I from each other: whoever
+ * loses has fetched it from another processor in vain, and so it goes back and forth. Where they
+ * stay for next to no time, nearly all of theirs goes into that. If instead one of them steps
+ * aside, the other comes and goes many times on words that stay where they are; then it is the
+ * first one's turn.
+ *
+ * It pays only there, and whether it does is found out by trying: were there many who came, while
+ * one was aside? If not, it is tried now and then. Nobody who steps aside has a ticket: the order
+ * is that of the tickets, as ever, and nobody is kept waiting.
+ */
+#include "lib/lib.h"
+
+enum {
+    ASIDE_NS = 1600,    /* a hundred entries of one that is not disturbed */
+    ASIDE_PAYS = 16,    /* so many of them, or more */
+    ASIDE_VAIN = 4,     /* so often in vain, and it is tried ... */
+    ASIDE_SELDOM = 256, /* ... once in so many times */
+    LOOKS = 8           /* between two looks at the clock */
+};
+
+static uint32_t issued(const struct usher_pool *pool)
+{
+    return core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+}
+
+bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost)
+{
+    if (lost ? guest->aside_vain == ASIDE_VAIN && ++guest->aside_spared % ASIDE_SELDOM != 0
+             : !guest->aside_paid) {
+        return false;
+    }
+    uint32_t before = issued(pool);
+    int64_t end = os_now_ns() + ASIDE_NS;
+    do {
+        for (unsigned look = 0; look < LOOKS; look++) {
+            os_relax();
+        }
+    } while (os_now_ns() < end);
+    guest->aside_paid = core_ticket_after(issued(pool), before) >= ASIDE_PAYS;
+    guest->aside_vain += guest->aside_vain < ASIDE_VAIN;
+    guest->aside_vain = guest->aside_paid ? 0 : guest->aside_vain;
+    return true;
+}
