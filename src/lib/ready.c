@@ -13,10 +13,11 @@
 
 enum {
     SPIN_NS = 50 * 1000,
-    SPIN_LOOKS = 1000,        /* about as long as it takes to be woken */
-    SPIN_VAIN = 4,            /* so often more in vain than not, and it is tried ... */
-    SPIN_SELDOM = 64,         /* ... once in so many times */
-    CALL_LEAST_NS = 4 * 1000, /* to call somebody takes half of that */
+    SPIN_LOOKS = 1000, /* about as long as it takes to be woken */
+    SPIN_VAIN = 4,     /* so often more in vain than not, and it is tried ... */
+    SPIN_SELDOM = 64,  /* ... once in so many times */
+    /* Also one that stays for no time is woken, wakes another, and is perhaps held up by it. */
+    CALL_LEAST_NS = 12 * 1000,
     CALL_MOST_NS = 40 * 1000
 };
 

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-enum { WAITERS = 3, HANG_SECONDS = 100, CALLERS = 3, INSIDE_NS = 9000, REAPED = 3000000 };
+enum { WAITERS = 3, HANG_SECONDS = 100, CALLERS = 3, INSIDE_NS = 18000, REAPED = 3000000 };
 
 static _Thread_local unsigned wakes; /* calls of this thread's that were to wake somebody */
 static atomic_int asleep, woke;      /* threads of this process */
@@ -172,10 +172,10 @@ static void who_stays_as_long_as_a_wake_up_takes_calls(void)
         int64_t got_in_ns, came_ns;
         bool calls;
     } rows[] = {
-        {0, 10000, false}, /* it has not been in */
+        {0, 20000, false}, /* it has not been in */
         {1000000, 1000000, false} /* shorter than calling takes */,
-        {1000000, 1003999, false},
-        {1000000, 1004000, true},
+        {1000000, 1011999, false},
+        {1000000, 1012000, true},
         {1000000, 1020000, true},
         {1000000, 1039999, true},
         {1000000, 1040000, false}, /* longer than a wake-up */
@@ -206,7 +206,7 @@ static void who_is_called_in_vain_calls_seldom(void)
         usher__ready_called(pool, &guest);
     }
     for (int i = 0; i < 640; i++) {
-        calls += usher__ready_calls(pool, &guest, 10001);
+        calls += usher__ready_calls(pool, &guest, 20001);
     }
     EXPECT_EQ(calls, os_processors() > 1 ? 10 : 0);
     let_all_in(&waiter, 1, pool, &seat);
