@@ -75,6 +75,7 @@ void *bench_shared(size_t size);
 void bench_unshare(void *memory, size_t size);
 /* Sleep while *word is `seen`; wake so many who sleep on it. */
 void bench_futex_wait(const void *word, uint32_t seen);
+void bench_futex_wait_for(const void *word, uint32_t seen, unsigned ms); /* at most */
 void bench_futex_wake(const void *word, unsigned count);
 /* A path for a pool, or for another file of that suffix, that nobody else has. */
 const char *bench_pool(void);

@@ -107,6 +107,12 @@ void bench_futex_wait(const void *word, uint32_t seen)
     (void)syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
 }
 
+void bench_futex_wait_for(const void *word, uint32_t seen, unsigned ms)
+{
+    struct timespec most = {ms / 1000, (long)(ms % 1000) * 1000000};
+    (void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
+}
+
 void bench_futex_wake(const void *word, unsigned count)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);

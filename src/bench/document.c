@@ -292,8 +292,8 @@ static void write_head(FILE *file, const json_t *results)
               "that only wake each other. `limit: could be\nrepaired` is `limit_fifo` with the "
               "least that others need to tell what a guest had done when it died:\na row for "
               "each guest, words that name who changed them last, a look at that one's row "
-              "before its\nname is overwritten. It repairs nothing, and has no numbers for "
-              "seats.\n\n");
+              "before its\nname is overwritten, no sleep for ever. It repairs nothing, and has no "
+              "numbers for seats.\n\n");
     if (strcmp(bench_text(results, "effort"), "full") != 0) {
         (void)fprintf(file, "**Few rounds (%s): to look at, not to quote.**\n\n",
                       bench_text(results, "effort"));

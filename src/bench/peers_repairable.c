@@ -11,7 +11,8 @@
  * ticket, that it leaves before it makes the next one valid, and that it is out when all is done.
  * ISSUE and VALID name whoever changed them last, so a change is a compare-and-swap. A name that is
  * overwritten is lost: so who overwrites another's looks first in that one's row whether it is
- * done with, for otherwise that would have to be finished.
+ * done with, for otherwise that would have to be finished. And nobody sleeps for ever: whoever was
+ * to wake it may be dead, so it must look by itself in the end.
  *
  * It finishes nothing, it only counts what it may have had to: a guest that dies costs its seat or
  * the line, as in limit_fifo. It has no numbers for seats either, and nobody can give up.
@@ -22,6 +23,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+enum { LOOK_MS = 60 };
 enum doing { OUT, COMES, LEAVES };
 
 struct line {
@@ -99,7 +101,7 @@ static inline void repairable_get(void)
     _Atomic uint32_t *called = &all->places[mine.ticket & all->mask].word;
     uint32_t seen = atomic_load(called);
     while ((int32_t)((uint32_t)(atomic_load(&all->valid) >> 32) - mine.ticket) <= 0) {
-        bench_futex_wait(called, seen);
+        bench_futex_wait_for(called, seen, LOOK_MS);
         seen = atomic_load(called);
     }
 }
