@@ -1,8 +1,9 @@
 /*
  * Who looks for the dead when the line has moved (wait.c). Whoever looked and gets in tells another
  * to look, and that one sleeps for a short while only, wherever it stands; one that may give up
- * before it looks is neither told nor counted on. For how long each is about to sleep is seen on
- * its way to the kernel (-Wl,--wrap=syscall), so that it does not matter how busy the machine is.
+ * before it looks is neither told nor counted on. And how soon one looks that has just come. For
+ * how long each is about to sleep is seen on its way to the kernel (-Wl,--wrap=syscall), so that it
+ * does not matter how busy the machine is.
  */
 #include "lib/lib.h"
 #include "sitters.h"
@@ -22,6 +23,10 @@ static atomic_llong longest_ns;   /* and for how long at most */
 
 static struct format_row *_Atomic awaited; /* who is to be woken */
 static atomic_int told;                    /* so often it was */
+
+/* Of this thread: until when its first sleep is to last, since that was last 0; and when it began.
+   */
+static _Thread_local long long own_until_ns, own_at_ns;
 
 static void note_sleep(long long for_ns)
 {
@@ -43,7 +48,11 @@ static long on_syscall(long number, long *a)
 {
     if (sleeps(number, a) && a[3] != 0) {
         const struct timespec *until = (const struct timespec *)a[3];
-        note_sleep(until->tv_sec * 1000000000LL + until->tv_nsec - os_now_ns());
+        long long until_ns = until->tv_sec * 1000000000LL + until->tv_nsec;
+        long long now = os_now_ns();
+        own_at_ns = own_until_ns == 0 ? now : own_at_ns;
+        own_until_ns = own_until_ns == 0 ? until_ns : own_until_ns;
+        note_sleep(until_ns - now);
     }
     const struct format_row *row = atomic_load(&awaited);
     if (wakes_somebody(number, a) && row != NULL && a[0] >= (long)row && a[0] < (long)(row + 1)) {
@@ -245,6 +254,110 @@ static void who_gives_up_sees_that_one_looks(void)
     EXPECT(seen);
 }
 
+/* Until its first look whoever has begun to wait sleeps for so long. */
+enum { FIRST_NS = 2 * 1000 * 1000, BRIEF_NS = 12 * 1000 * 1000, LATER_NS = 60 * 1000 * 1000 };
+
+struct newcomer {
+    struct usher_pool *pool;
+    bool brief;
+    int64_t first_ns;
+};
+
+static void *come_and_sleep(void *context)
+{
+    const struct newcomer *self = context;
+    struct guest *guest;
+    EXPECT_EQ(usher__guest_get(self->pool, &guest), 0);
+    guest->brief = self->brief;
+    watched[0] = pthread_self();
+    own_until_ns = 0;
+    int64_t before = os_now_ns();
+    struct usher_seat seat = scene_acquire(self->pool);
+    /* It began to wait in between: so this is exact, however long anything takes. */
+    EXPECT(own_until_ns - before >= self->first_ns);
+    EXPECT(own_until_ns - own_at_ns <= self->first_ns);
+    EXPECT_EQ(usher_release(self->pool, &seat), 0);
+    return NULL;
+}
+
+/* The first two in line soon, but not before the kernel's next tick if they waited but briefly the
+   last time; the others later. */
+static void how_soon_one_looks_for_the_first_time(void)
+{
+    static const int64_t first_ns[2][WAITERS] = {{FIRST_NS, FIRST_NS, LATER_NS},
+                                                 {BRIEF_NS, BRIEF_NS, LATER_NS}};
+    for (int row = 0; row < 2 * WAITERS; row++) {
+        int ahead = row % WAITERS;
+        struct usher_pool *pool = open_pool(1);
+        struct usher_seat seat = scene_acquire(pool);
+        struct sitter waiters[WAITERS];
+        for (int w = 0; w < WAITERS; w++) {
+            watched[w] = pthread_self();
+        }
+        for (int w = 0; w < ahead; w++) {
+            queue_up(&waiters[w], pool);
+        }
+        atomic_store(&first, 0);
+        struct newcomer self = {pool, row >= WAITERS, first_ns[row / WAITERS][ahead]};
+        pthread_t newcomer = start(come_and_sleep, &self);
+        UNTIL(atomic_load(&first) > 0); /* it sleeps */
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        for (int w = 0; w < ahead; w++) {
+            UNTIL(atomic_load(&waiters[w].done));
+            leave(&waiters[w]);
+        }
+        join(newcomer);
+        finish(pool);
+    }
+}
+
+/* On the board: told[0], the round in which it is to wait; step[0], that in which it is in. */
+static atomic_int waits[2]; /* so many were long, and so many brief */
+
+static void *wait_when_told(void *pool)
+{
+    for (int round = 1; waits[0] == 0 || waits[1] == 0; round++) {
+        UNTIL(atomic_load(&board->told[0]) == round);
+        struct usher_seat seat = scene_acquire(pool);
+        const struct guest *guest = usher__mine.last.guest;
+        EXPECT_EQ(guest->brief, guest->waited_ns < FIRST_NS);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        atomic_fetch_add(&waits[guest->brief], 1);
+        atomic_store(&board->step[0], round);
+    }
+    struct timespec soon = scene_in_ms(0);
+    struct usher_seat none;
+    UNTIL(atomic_load(&board->told[0]) < 0);
+    EXPECT_EQ(usher_acquire_until(pool, &none, &soon), -ETIMEDOUT);
+    EXPECT(!usher__mine.last.guest->brief); /* it did not get in, however soon that was */
+    return NULL;
+}
+
+/* Every other time it waits for longer than until it looks. On a busy machine it may do so at any
+   time. */
+static void a_wait_is_brief_if_it_ends_before_the_first_look(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat;
+    scene_clear();
+    atomic_store(&waits[0], 0);
+    atomic_store(&waits[1], 0);
+    pthread_t waiter = start(wait_when_told, pool);
+    for (int round = 1; waits[0] == 0 || waits[1] == 0; round++) {
+        seat = scene_acquire(pool);
+        atomic_store(&board->told[0], round);
+        UNTIL(scene_info(pool).waiters == 1);
+        scene_pause_us(round % 2 == 0 ? 3000 : 0);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        UNTIL(atomic_load(&board->step[0]) == round);
+    }
+    seat = scene_acquire(pool);
+    atomic_store(&board->told[0], -1);
+    join(waiter);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool);
+}
+
 int main(void)
 {
     scene_begin();
@@ -255,5 +368,7 @@ int main(void)
     RUN_BOTH(who_gives_up_before_it_looks_says_so);
     RUN_BOTH(who_gives_up_sees_that_one_looks);
     RUN(who_reaps_the_dead_sees_that_others_look);
+    RUN_BOTH(how_soon_one_looks_for_the_first_time);
+    RUN_BOTH(a_wait_is_brief_if_it_ends_before_the_first_look);
     return 0;
 }
