@@ -40,7 +40,7 @@ struct usher_pool; /* a pool as one process has opened it */
 #define USHER_EXISTING 1U  /* do not create: -ENOENT if there is no such pool */
 #define USHER_EXCLUSIVE 2U /* create: -EEXIST if there is one already */
 #define USHER_KEEP 4U      /* what is held stays held when this process calls exec */
-#define USHER_TIMES 8U     /* note when seats are taken, for usher_inspect, even without a wait */
+#define USHER_TIMES 8U     /* note when seats are taken, for usher_inspect, however brief a wait */
 
 /* How to open a pool. All zero: an existing one as it is, or a new one with one seat. */
 struct usher_options {

@@ -221,6 +221,9 @@ void usher__wait_look(struct usher_pool *pool);
    for a moment, and true: try again. */
 bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost);
 /* ready.c: be awake when the grant comes. */
+/* Are there processors on which nobody who is in could want to run? Otherwise the rest is not for
+   this pool. */
+bool usher__ready_matters(const struct usher_pool *pool);
 /* Before it sleeps, if nobody is before it: has the grant come? And if it has, and how long that
    took. */
 bool usher__ready_first(struct usher_pool *pool, struct guest *guest);

@@ -14,6 +14,8 @@
    latest until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). Returns for any reason;
    -EINTR: for a signal. */
 int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared);
+/* The same, for so long at most, which is less than a second. */
+int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool shared);
 /* Wake whoever sleeps on the word. How many did: 0 or 1. */
 int os_wake(const _Atomic uint64_t *word, bool shared);
 

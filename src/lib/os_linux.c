@@ -42,6 +42,14 @@ int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, b
     return slept == -1 ? -errno : 0;
 }
 
+int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool shared)
+{
+    struct timespec most = {0, ns};
+    long slept = syscall(SYS_futex, high_half(word), FUTEX_WAIT | (shared ? 0 : FUTEX_PRIVATE_FLAG),
+                         (uint32_t)(seen >> 32), &most, NULL, 0);
+    return slept == -1 ? -errno : 0;
+}
+
 int os_wake(const _Atomic uint64_t *word, bool shared)
 {
     long woken = syscall(SYS_futex, high_half(word), FUTEX_WAKE | (shared ? 0 : FUTEX_PRIVATE_FLAG),

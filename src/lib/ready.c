@@ -21,8 +21,7 @@ enum {
     CALL_MOST_NS = 40 * 1000
 };
 
-/* Are there processors on which nobody who is in could want to run? */
-static bool to_spare(const struct usher_pool *pool)
+bool usher__ready_matters(const struct usher_pool *pool)
 {
     return usher__seats(pool) < os_processors();
 }
@@ -48,7 +47,7 @@ static bool look_for_it(const struct format_row *row)
  */
 bool usher__ready_first(struct usher_pool *pool, struct guest *guest)
 {
-    if (!to_spare(pool) || usher__line_ahead(pool) > 1 ||
+    if (!usher__ready_matters(pool) || usher__line_ahead(pool) > 1 ||
         (guest->vain == SPIN_VAIN && ++guest->spared % SPIN_SELDOM != 0)) {
         return false;
     }
@@ -76,7 +75,7 @@ static uint32_t first_in_line(struct usher_pool *pool)
 
 void usher__ready_called(struct usher_pool *pool, struct guest *guest)
 {
-    if (!to_spare(pool) || first_in_line(pool) != guest->row) {
+    if (!usher__ready_matters(pool) || first_in_line(pool) != guest->row) {
         return;
     }
     if (look_for_it(&pool->rows[guest->row])) {
@@ -94,7 +93,7 @@ void usher__ready_called(struct usher_pool *pool, struct guest *guest)
 bool usher__ready_calls(const struct usher_pool *pool, struct guest *guest, int64_t now)
 {
     int64_t stayed = now - guest->got_in_ns;
-    return to_spare(pool) && guest->got_in_ns != 0 && stayed >= CALL_LEAST_NS &&
+    return usher__ready_matters(pool) && guest->got_in_ns != 0 && stayed >= CALL_LEAST_NS &&
            stayed < CALL_MOST_NS &&
            (guest->called_vain < SPIN_VAIN || ++guest->call_spared % SPIN_SELDOM == 0);
 }

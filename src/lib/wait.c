@@ -38,14 +38,16 @@ struct sleeper {
     struct usher_pool *pool;
     struct guest *guest;
     struct format_row *row;
-    int64_t began, deadline_ns;
-    int64_t look; /* when to look next; 0: not known yet */
-    int64_t tell; /* when to call pool->waiting next */
+    int64_t began, deadline_ns; /* began: 0 as long as it is not known, see is_brief */
+    int64_t look;               /* when to look next; 0: not known yet */
+    int64_t tell;               /* when to call pool->waiting next */
     struct watch *watch;
     unsigned place; /* as of the last look: position() */
     bool scout;     /* it has been told to look soon, wherever it stands */
     /* What ended its sleep: a signal; somebody who woke it; and that one said its turn is near. */
     bool interrupted, called, near;
+    bool timed_out; /* nothing did but the time */
+    bool late;      /* it began before `began` */
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -269,6 +271,30 @@ static void look_if_due(struct sleeper *s, int64_t now)
     s->look = s->look > next ? next : s->look;
 }
 
+/*
+ * Where waits are brief, asking the clock when each began and ended takes a noticeable part of
+ * them. So if nobody has asked to know, it is not asked before the time of the first look, and in
+ * case one is woken for something else than a grant. Until then nobody counts on it to look.
+ */
+static bool is_brief(const struct sleeper *s)
+{
+    return s->guest->brief && s->deadline_ns == INT64_MAX && s->pool->waiting == NULL &&
+           !(s->pool->flags & USHER_TIMES) && !usher__ready_matters(s->pool);
+}
+
+/* The clock is asked for the first time. */
+static void note_began(struct sleeper *s, int64_t now)
+{
+    const struct usher_pool *pool = s->pool;
+    s->began = now - (s->timed_out ? LOOK_BRIEF_NS : 0);
+    s->look = s->timed_out ? now : 0;
+    if (pool->waiting != NULL && pool->waiting_ms != 0) {
+        s->tell = now + (int64_t)pool->waiting_ms * 1000000;
+    }
+    /* for show */
+    atomic_store_explicit(&s->row->since_ns, s->began, memory_order_relaxed);
+}
+
 /* Sleep until woken or until it is time for something, unless it has been granted since `word` was
    read, or stands further in front than it thought. */
 static void sleep_once(struct sleeper *s, uint64_t word)
@@ -276,15 +302,18 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     static const uint32_t marks[] = {0, FORMAT_LOOKS, FORMAT_LOOKS | FORMAT_SELDOM, 0};
     struct format_row *row = s->row;
     uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
-    s->interrupted = s->called = s->near = false;
+    s->interrupted = s->called = s->near = s->timed_out = false;
     uint32_t looks = s->scout ? (uint32_t)FORMAT_LOOKS : marks[s->place];
-    looks = s->look <= s->deadline_ns ? looks : (uint32_t)FORMAT_BRIEF;
+    looks = s->look <= s->deadline_ns && s->began != 0 ? looks : (uint32_t)FORMAT_BRIEF;
     atomic_store(&row->watch, reaped | FORMAT_WAITS | looks);
     /* who left the front just now may not have seen that we need be told */
     bool woken = s->place == 3 && position(s->pool, s->guest->row) != 3;
     if (!woken && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
         int64_t wake = s->look < s->deadline_ns ? s->look : s->deadline_ns;
-        int slept = os_sleep(&row->word, word, wake < s->tell ? wake : s->tell, s->pool->shared);
+        wake = wake < s->tell ? wake : s->tell;
+        int slept = s->began != 0 ? os_sleep(&row->word, word, wake, s->pool->shared)
+                                  : os_sleep_for(&row->word, word, LOOK_BRIEF_NS, s->pool->shared);
+        s->timed_out = slept == -ETIMEDOUT;
         s->interrupted = slept == -EINTR;
         s->called = slept == 0;
     }
@@ -303,7 +332,15 @@ static int wait_in_line(struct sleeper *s)
         if (core_row_state(word) == CORE_GRANTED) {
             return 0;
         }
+        if (first && s->began == 0) {
+            sleep_once(s, word);
+            continue;
+        }
         int64_t now = first ? s->began : os_now_ns();
+        if (s->began == 0) {
+            note_began(s, now);
+            s->late = true;
+        }
         int why = reason_to_leave(s, now);
         if (why == -ETIMEDOUT && s->look == 0) {
             s->look = now;
@@ -329,18 +366,22 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     struct sleeper s = {.pool = pool,
                         .guest = guest,
                         .row = &pool->rows[guest->row],
-                        .began = os_now_ns(),
                         .deadline_ns = deadline_ns,
                         .tell = INT64_MAX,
                         .place = 1};
-    if (pool->waiting != NULL && pool->waiting_ms != 0) {
-        s.tell = s.began + (int64_t)pool->waiting_ms * 1000000;
+    bool calls = false;
+    bool ready = false;
+    if (!is_brief(&s)) {
+        note_began(&s, os_now_ns());
+        calls = usher__ready_calls(pool, guest, s.began);
+        ready = usher__ready_first(pool, guest);
     }
-    /* The times are for show. */
-    atomic_store_explicit(&s.row->since_ns, s.began, memory_order_relaxed);
-    bool calls = usher__ready_calls(pool, guest, s.began);
-    bool ready = usher__ready_first(pool, guest);
     int error = ready ? 0 : wait_in_line(&s);
+    if (s.began == 0) { /* it was brief: for how long nobody knows, nor counted on us to look */
+        guest->got_in_ns = 0;
+        usher__pool_settle(pool);
+        return error;
+    }
     int64_t ended = os_now_ns();
     guest->got_in_ns = error == 0 ? ended : 0;
     if (calls && error == 0) {
@@ -355,7 +396,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     /* Unless those behind have yet to look for the first time, because they have waited for a
        shorter time still. */
     bool sees = s.place <= 2 || scatter(guest->row, ended) % SCOUT_ANY == 0;
-    if (s.scout || error != 0 || (sees && ended - s.began >= LOOK_SOON_NS)) {
+    if (s.scout || error != 0 || (sees && (s.late || ended - s.began >= LOOK_SOON_NS))) {
         see_that_one_looks(pool);
     }
     usher__pool_settle(pool);

@@ -64,6 +64,11 @@ int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, b
     return deadline_ns == INT64_MAX ? 0 : -ETIMEDOUT;
 }
 
+int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool shared)
+{
+    return os_sleep(word, seen, os_now_ns() + ns, shared);
+}
+
 int os_wake(const _Atomic uint64_t *word, bool shared)
 {
     (void)word;
