@@ -2,10 +2,14 @@
  * Many processes that all want in, all the time: how many get in a second; how long the unluckiest
  * waits; who overtakes whom. 4, 16 and 64 processes, k = 1, 2 and 8, each inside for 0, 1 or 20 us.
  *
- * It is about those who come again and again; what the first time costs is for growth.c. So every
- * worker has been in once before the clock starts.
+ * It is about those who come again and again: what the first time costs is for growth.c. And about
+ * how it goes on. At first all have a seat who run, and the others are yet to run; it is a matter
+ * of luck for how long. But when each has had its turn on a processor, as many as there are seats
+ * have been thrown off it inside, and the rest stand in line: that is how it stays. So every worker
+ * has been in once, and had time for a turn, before anything is counted.
  *
- * Throughput and waits are measured apart: clocks and shared counters would slow the first.
+ * Throughput is measured first, then waits, then, in rounds of its own, order: clocks and shared
+ * counters slow everybody.
  *
  * Overtakings at the grant, of peers that tell their tickets: ticket number r (from 0) may be let
  * in when more than r - k have left, and not before. `left` is counted before each pass, those
@@ -25,7 +29,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CELLS = 27, MOST = 64, ROUNDS = 16, WATCHED = 8 };
+enum { CELLS = 27, MOST = 64, ROUNDS = 8, SLICE_MS = 4 };
+
+/* What the workers do. */
+enum phase { NOTHING, WARM_UP, COUNT, TIME, STOP };
 
 struct cell {
     unsigned processes, seats, inside_ns;
@@ -41,8 +48,7 @@ struct worker {
 
 static struct yard {
     _Alignas(64) _Atomic uint32_t here;
-    _Alignas(64) _Atomic uint32_t go;
-    _Alignas(64) _Atomic uint32_t stop;
+    _Alignas(64) _Atomic uint32_t phase;
     _Alignas(64) _Atomic uint64_t came;
     _Alignas(64) _Atomic uint64_t entered;
     _Alignas(64) _Atomic uint64_t left;
@@ -55,37 +61,50 @@ struct found {
     double turns_a_second, worst_us, overtaken, out_of_turn;
 };
 
-static void work(const struct bench_peer *peer, unsigned inside_ns, struct worker *me)
+static enum phase phase(void)
+{
+    return atomic_load_explicit(&yard->phase, memory_order_relaxed);
+}
+
+static void stay(const struct cell *cell)
+{
+    if (cell->inside_ns > 0) {
+        bench_work_ns(cell->inside_ns);
+    }
+}
+
+static void work(const struct bench_peer *peer, const struct cell *cell, struct worker *me)
 {
     uint64_t turns = 0;
-    while (atomic_load_explicit(&yard->stop, memory_order_relaxed) == 0) {
+    while (phase() < TIME) {
         peer->get();
-        if (inside_ns > 0) {
-            bench_work_ns(inside_ns);
-        }
+        stay(cell);
         peer->pass();
-        turns += atomic_load_explicit(&yard->stop, memory_order_relaxed) == 0;
+        turns += phase() == COUNT;
     }
     me->turns = turns;
+    while (phase() < STOP) {
+        double begin = bench_now_ns();
+        peer->get();
+        double waited = bench_now_ns() - begin;
+        me->worst_ns = waited > me->worst_ns ? waited : me->worst_ns;
+        stay(cell);
+        peer->pass();
+    }
 }
 
 static void work_watched(const struct bench_peer *peer, const struct cell *cell, struct worker *me)
 {
-    while (atomic_load(&yard->stop) == 0) {
+    while (phase() < STOP) {
         int64_t came = (int64_t)atomic_fetch_add(&yard->came, 1);
-        double begin = bench_now_ns();
         peer->get();
-        double waited = bench_now_ns() - begin;
         uint64_t left = atomic_load(&yard->left);
         int64_t overtaken = (int64_t)atomic_fetch_add(&yard->entered, 1) - came;
         if (peer->ticket != NULL && peer->ticket() - yard->first_ticket >= cell->seats + left) {
             me->out_of_turn++;
         }
-        me->worst_ns = waited > me->worst_ns ? waited : me->worst_ns;
         me->overtaken = overtaken > me->overtaken ? overtaken : me->overtaken;
-        if (cell->inside_ns > 0) {
-            bench_work_ns(cell->inside_ns);
-        }
+        stay(cell);
         (void)atomic_fetch_add(&yard->left, 1);
         peer->pass();
     }
@@ -101,13 +120,13 @@ static void be_worker(const struct bench_peer *peer, const struct cell *cell, bo
         peer->pass();
     }
     (void)atomic_fetch_add(&yard->here, 1);
-    while (atomic_load(&yard->go) == 0) {
-        bench_futex_wait(&yard->go, 0);
+    while (phase() == NOTHING) {
+        bench_futex_wait(&yard->phase, NOTHING);
     }
     if (error == 0 && watched) {
         work_watched(peer, cell, me);
     } else if (error == 0) {
-        work(peer, cell->inside_ns, me);
+        work(peer, cell, me);
     }
     _exit(error == 0 ? 0 : 1);
 }
@@ -139,6 +158,28 @@ static struct found add_up(const struct cell *cell, double elapsed_ns)
     return found;
 }
 
+/* For how long the workers do what. How long they were counted, in ns. */
+static double let_them_work(const struct cell *cell, bool watched)
+{
+    atomic_store(&yard->phase, WARM_UP);
+    bench_futex_wake(&yard->phase, MOST);
+    if (watched) {
+        bench_nap_us(bench_pick(40, 10, 4) * 1000);
+        atomic_store(&yard->phase, STOP);
+        return 1;
+    }
+    unsigned turns_ms = 10 + cell->processes * SLICE_MS / (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    bench_nap_us(bench_pick(turns_ms, turns_ms / 2, 1) * 1000);
+    double begin = bench_now_ns();
+    atomic_store(&yard->phase, COUNT);
+    bench_nap_us(bench_pick(40, 10, 4) * 1000);
+    atomic_store(&yard->phase, TIME);
+    double counted_ns = bench_now_ns() - begin;
+    bench_nap_us(bench_pick(30, 5, 2) * 1000);
+    atomic_store(&yard->phase, STOP);
+    return counted_ns;
+}
+
 static struct found run(const struct bench_peer *peer, const struct cell *cell, bool watched)
 {
     struct found none = {0};
@@ -157,19 +198,14 @@ static struct found run(const struct bench_peer *peer, const struct cell *cell, 
     while (atomic_load(&yard->here) < cell->processes) {
         bench_nap_us(200);
     }
-    double begin = bench_now_ns();
-    atomic_store(&yard->go, 1);
-    bench_futex_wake(&yard->go, MOST);
-    bench_nap_us(bench_pick(watched ? 60 : 80, 10, 4) * 1000);
-    atomic_store(&yard->stop, 1);
-    double elapsed_ns = bench_now_ns() - begin;
+    double counted_ns = let_them_work(cell, watched);
     bool failed = false;
     for (unsigned w = 0; w < cell->processes; w++) {
         int status = 1;
         (void)wait(&status);
         failed = failed || status != 0;
     }
-    struct found found = add_up(cell, elapsed_ns);
+    struct found found = add_up(cell, counted_ns);
     if (failed) {
         bench_absent("contended", peer->name, cell->name);
     }
@@ -199,7 +235,7 @@ static unsigned make_cells(struct cell *cells)
 static const struct bench_peer *peers[BENCH_MAX_PEERS];
 static unsigned peer_count;
 static double speed[CELLS][BENCH_MAX_PEERS][ROUNDS];
-static double worst[CELLS][BENCH_MAX_PEERS][WATCHED], seen[CELLS][BENCH_MAX_PEERS][WATCHED];
+static double worst[CELLS][BENCH_MAX_PEERS][ROUNDS], seen[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double out_of_turn[BENCH_MAX_PEERS];
 static unsigned rounds, watched;
 
@@ -219,8 +255,8 @@ static void measure_cell(const struct cell *cell, unsigned c)
             struct found found = run(peers[p], cell, round >= rounds);
             if (round < rounds) {
                 speed[c][p][round] = found.turns_a_second;
+                worst[c][p][round] = found.worst_us;
             } else {
-                worst[c][p][round - rounds] = found.worst_us;
                 seen[c][p][round - rounds] = found.overtaken;
                 out_of_turn[p] += found.out_of_turn;
             }
@@ -244,7 +280,7 @@ static void report(const struct cell *cells, unsigned count)
                 const double *samples = t == 0 ? speed[c][p] : t == 1 ? worst[c][p] : seen[c][p];
                 if (fits(peers[p], &cells[c])) {
                     bench_row(cells[c].name, cells[c].processes, peers[p]->name, samples,
-                              t == 0 ? rounds : watched);
+                              t < 2 ? rounds : watched);
                 }
             }
         }
@@ -292,7 +328,7 @@ static void want_wait(const struct cell *cells, unsigned count, const char *peer
     unsigned met = 0;
     char what[192];
     for (unsigned c = 0; c < count; c++) {
-        struct bench_summary ratio = bench_ratio(worst[c][one], worst[c][other], watched);
+        struct bench_summary ratio = bench_ratio(worst[c][one], worst[c][other], rounds);
         met += ratio.q1 <= 1;
         if (c == 0 || ratio.q1 > most.q1) {
             most = ratio;
@@ -331,7 +367,7 @@ void bench_contended(void)
     struct cell cells[CELLS];
     unsigned count = make_cells(cells);
     rounds = bench_pick(7, 2, 1);
-    watched = bench_pick(5, 1, 1);
+    watched = bench_pick(2, 1, 1);
     bench_work_ns(1); /* so that all workers have its measure */
     peer_count = bench_choose(peers, 0, PEER_SPINS | PEER_THREADS);
     add_again();
