@@ -54,6 +54,7 @@ struct guest {
     bool brief;           /* the last time it waited, it was over before anybody would look */
     bool aside_paid;      /* stepping aside did, the last time: rivals.c */
     uint32_t aside_vain, aside_spared; /* so often in a row it did not; so often it was not tried */
+    uint32_t untimed; /* so often it was to wait briefly; most of these waits were not timed */
 };
 
 /* The request that published i, or could have: its row, its tag and its ticket. It comes round only
@@ -213,7 +214,7 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
 
 /* wait.c */
 /* Wait until the guest, which has a place, is granted, and note since when it does and for how long
-   it did. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
+   it did, unless that is brief. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Look around once: finish what is published, reap dead holders. */
 void usher__wait_look(struct usher_pool *pool);

@@ -30,7 +30,8 @@ enum {
     NEAR = 64,     /* so far we look for one of another process */
     SCOUT = 24,    /* so far for one who looks soon */
     SCOUT_ANY = 8, /* of those who do not look themselves one in so many sees to that */
-    SCOUT_NS = 10 * 1000 * 1000
+    SCOUT_NS = 10 * 1000 * 1000,
+    TIMED = 8 /* of waits that should be brief one in so many is timed: see is_brief */
 };
 
 /* A waiter, while it waits. */
@@ -48,6 +49,7 @@ struct sleeper {
     bool interrupted, called, near;
     bool timed_out; /* nothing did but the time */
     bool late;      /* it began before `began` */
+    bool counted;   /* others count on it to look, though it was brief */
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -95,8 +97,12 @@ void usher__wait_arm(struct usher_pool *pool, uint32_t own, unsigned count)
     /* one that does not wait yet is about to, or it is dead */
     unsigned found = lookers(pool, FORMAT_WAITS, own, count, who);
     for (unsigned w = 0; w < found; w++) {
-        uint32_t looks = atomic_load(&pool->rows[who[w]].watch) & (FORMAT_LOOKS | FORMAT_SELDOM);
+        uint32_t watch = atomic_load(&pool->rows[who[w]].watch);
+        uint32_t looks = watch & (FORMAT_LOOKS | FORMAT_SELDOM);
         if (who[w] != own && looks != FORMAT_LOOKS && (w == 0 || looks == 0)) {
+            if (watch & FORMAT_BRIEF) { /* granted before it wakes, it would not know of this */
+                (void)atomic_fetch_or(&pool->rows[who[w]].watch, FORMAT_TOLD);
+            }
             (void)os_wake(&pool->rows[who[w]].word, pool->shared);
         }
     }
@@ -275,11 +281,15 @@ static void look_if_due(struct sleeper *s, int64_t now)
  * Where waits are brief, asking the clock when each began and ended takes a noticeable part of
  * them. So if nobody has asked to know, it is not asked before the time of the first look, and in
  * case one is woken for something else than a grant. Until then nobody counts on it to look.
+ *
+ * Waits that end just before that time would seem brief for ever, and if all do, nobody would look
+ * for the dead, who may be why they are not so brief: so now and then one is timed.
  */
 static bool is_brief(const struct sleeper *s)
 {
     return s->guest->brief && s->deadline_ns == INT64_MAX && s->pool->waiting == NULL &&
-           !(s->pool->flags & USHER_TIMES) && !usher__ready_matters(s->pool);
+           !(s->pool->flags & USHER_TIMES) && !usher__ready_matters(s->pool) &&
+           ++s->guest->untimed % TIMED != 0;
 }
 
 /* The clock is asked for the first time. */
@@ -320,6 +330,7 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. */
     uint32_t watch = atomic_load(&row->watch);
     s->near = s->called && (watch & FORMAT_CALLED) != 0;
+    s->counted = (watch & FORMAT_TOLD) != 0;
     atomic_store_explicit(&row->watch, watch & FORMAT_REAPED, memory_order_release);
 }
 
@@ -377,8 +388,11 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         ready = usher__ready_first(pool, guest);
     }
     int error = ready ? 0 : wait_in_line(&s);
-    if (s.began == 0) { /* it was brief: for how long nobody knows, nor counted on us to look */
+    if (s.began == 0) { /* it was brief: for how long nobody knows */
         guest->got_in_ns = 0;
+        if (s.counted) {
+            see_that_one_looks(pool);
+        }
         usher__pool_settle(pool);
         return error;
     }
