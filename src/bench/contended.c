@@ -83,14 +83,14 @@ static void work(const struct bench_peer *peer, const struct cell *cell, struct 
         turns += phase() == COUNT;
     }
     me->turns = turns;
-    while (phase() < STOP) {
+    do { /* once at least, however short the time */
         double begin = bench_now_ns();
         peer->get();
         double waited = bench_now_ns() - begin;
         me->worst_ns = waited > me->worst_ns ? waited : me->worst_ns;
         stay(cell);
         peer->pass();
-    }
+    } while (phase() < STOP);
 }
 
 static void work_watched(const struct bench_peer *peer, const struct cell *cell, struct worker *me)
@@ -172,10 +172,10 @@ static double let_them_work(const struct cell *cell, bool watched)
     bench_nap_us(bench_pick(turns_ms, turns_ms / 2, 1) * 1000);
     double begin = bench_now_ns();
     atomic_store(&yard->phase, COUNT);
-    bench_nap_us(bench_pick(40, 10, 4) * 1000);
+    bench_nap_us(bench_pick(40, 10, 10) * 1000);
     atomic_store(&yard->phase, TIME);
     double counted_ns = bench_now_ns() - begin;
-    bench_nap_us(bench_pick(30, 5, 2) * 1000);
+    bench_nap_us(bench_pick(20, 5, 2) * 1000);
     atomic_store(&yard->phase, STOP);
     return counted_ns;
 }
