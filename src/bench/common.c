@@ -34,9 +34,9 @@ void bench_nap_us(unsigned us)
     (void)nanosleep(&t, NULL);
 }
 
-/* A chain of multiplications, each of which needs the one before, in a register: what memory and the
-   processor's guesses about it are like after a switch of processes must not make it longer. One
-   copy of it, so that what is measured is what is run. */
+/* A chain of multiplications, each of which needs the one before, in a register: what memory, and
+   the processor's guesses about it, are like after a switch of processes must not make it longer.
+   One copy of it, so that what is measured is what is run. */
 static __attribute__((noinline, aligned(64))) void spin(unsigned long times)
 {
     unsigned long chain = times;

@@ -116,7 +116,8 @@ enum { LIB_LOCK_REMOVE = 1 << 30, LIB_LOCK_ROW = LIB_LOCK_REMOVE + 1 };
 int usher__pool_usable(const struct usher_pool *pool);
 /* Before core calls: who is granted a seat is woken when that is settled. */
 void usher__pool_wake_later(void);
-/* After core calls: wake who is yet to be; see to those that were granted a seat and did not wake. */
+/* After core calls: wake who is yet to be; see to those that were granted a seat and did not
+   wake. */
 void usher__pool_settle(struct usher_pool *pool);
 /* Give back the seat of a guest of ours, if it still has one. */
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
@@ -218,8 +219,8 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Look around once: finish what is published, reap dead holders. */
 void usher__wait_look(struct usher_pool *pool);
-/* rivals.c: another was faster (lost), or is about to enter or to leave. If that pays here, step aside
-   for a moment, and true: try again. */
+/* rivals.c: another was faster (lost), or is about to enter or to leave. If that pays here, step
+   aside for a moment, and true: try again. */
 bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost);
 /* ready.c: be awake when the grant comes. */
 /* Are there processors on which nobody who is in could want to run? Otherwise the rest is not for
