@@ -45,7 +45,8 @@ struct format_shape {
 struct format_header {
     struct format_shape shape;
     uint64_t check; /* of the shape: format_check */
-    uint64_t unused[7];
+    _Atomic int64_t crowded_ns; /* CLOCK_MONOTONIC until when nobody gives way: giveway.c */
+    uint64_t unused[6];
     _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */
     _Atomic uint32_t rows_used;  /* no row from here on has ever been owned */
     _Atomic uint64_t reaped;     /* guests reaped */

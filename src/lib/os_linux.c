@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <linux/membarrier.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,13 +87,20 @@ int64_t os_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void os_give_way(void)
+{
+    (void)sched_yield();
+}
+
 unsigned os_processors(void)
 {
     static _Atomic unsigned known;
     unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
     if (count == 0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-        count = online > 0 ? (unsigned)online : 1;
+        cpu_set_t may;
+        bool told = sched_getaffinity(0, sizeof may, &may) == 0; /* not where there are too many */
+        long some = told ? CPU_COUNT(&may) : sysconf(_SC_NPROCESSORS_ONLN);
+        count = some > 0 ? (unsigned)some : 1;
         atomic_store_explicit(&known, count, memory_order_relaxed);
     }
     return count;

@@ -292,6 +292,13 @@ static bool is_brief(const struct sleeper *s)
            ++s->guest->untimed % TIMED != 0;
 }
 
+/* Giving way may take long, and is for those who come again and again. */
+static bool gives_way(const struct sleeper *s)
+{
+    return s->guest->brief && s->deadline_ns == INT64_MAX && s->pool->waiting == NULL &&
+           usher__give_way(s->pool, s->guest);
+}
+
 /* The clock is asked for the first time. */
 static void note_began(struct sleeper *s, int64_t now)
 {
@@ -387,7 +394,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         calls = usher__ready_calls(pool, guest, s.began);
         ready = usher__ready_first(pool, guest);
     }
-    int error = ready ? 0 : wait_in_line(&s);
+    int error = ready || gives_way(&s) ? 0 : wait_in_line(&s);
     if (s.began == 0) { /* it was brief: for how long nobody knows */
         guest->got_in_ns = 0;
         if (s.counted) {

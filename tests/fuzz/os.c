@@ -77,6 +77,10 @@ int os_wake(const _Atomic uint64_t *word, bool shared)
     return (int)(wakes++ % 2);
 }
 
+void os_give_way(void)
+{
+}
+
 unsigned os_processors(void)
 {
     return 2;

@@ -1,0 +1,385 @@
+/*
+ * Giving way before one sleeps (giveway.c): who does, how often, and when not; and whoever does has
+ * its place in line like anyone else. Giving way is seen on its way to the kernel
+ * (-Wl,--wrap=sched_yield), and so is each sleep (-Wl,--wrap=syscall); the clock is the test's own
+ * where it says so (-Wl,--wrap=clock_gettime).
+ */
+#include "lib/lib.h"
+#include "sitters.h"
+#include "syscalls.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+enum {
+    NEAR = 16,
+    LONG_NS = 1000000,
+    SPARED = 16,
+    MOST_PROCESSORS = 40, /* so that a line of more than twice as many has rows on the board */
+    HANG_SECONDS = 100
+};
+
+static _Thread_local unsigned ways, naps;        /* given and slept by this thread */
+static _Thread_local void (*on_way)(unsigned n); /* what happens while it gives its nth way */
+static _Thread_local int64_t time_ns;            /* its clock; 0: everybody's */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_sched_yield(void);
+int __wrap_sched_yield(void);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    if (time_ns == 0) {
+        return __real_clock_gettime(clock, now);
+    }
+    *now = (struct timespec){.tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000};
+    return 0;
+}
+
+int __wrap_sched_yield(void)
+{
+    ways++;
+    if (on_way != NULL) {
+        on_way(ways);
+        return 0;
+    }
+    return __real_sched_yield();
+}
+
+static long on_syscall(long number, long *a)
+{
+    naps += sleeps(number, a);
+    return call_it(number, a);
+}
+
+/* A pool of so many seats with a line that is so long, and our row's place at its end. The words
+   are made up: nobody waits there for real. */
+static struct usher_pool *open_with_line(uint32_t seats, uint32_t ahead, struct guest *guest)
+{
+    struct usher_pool *pool = open_with((struct usher_options){.seats = seats});
+    *guest = (struct guest){.row = 0};
+    atomic_store(&pool->core.words[CORE_AT_I(&pool->core)], core_i(seats + ahead, CORE_NOBODY, 0));
+    atomic_store(&pool->rows[0].word, core_row(CORE_WAITING, 1, 0));
+    return pool;
+}
+
+static struct usher_pool *made_up; /* by open_with_line, for on_way */
+
+static void close_made_up(struct usher_pool *pool)
+{
+    time_ns = 0;
+    on_way = NULL;
+    atomic_store(&pool->core.words[CORE_AT_I(&pool->core)], core_i(0, CORE_NOBODY, 0));
+    atomic_store(&pool->rows[0].word, core_row(CORE_IDLE, 1, 0));
+    finish(pool);
+}
+
+static void grant_first(unsigned n)
+{
+    (void)n;
+    atomic_store(&made_up->rows[0].word, core_row(CORE_GRANTED, 1, 7));
+}
+
+static void grant_second(unsigned n)
+{
+    if (n == 2) {
+        grant_first(n);
+    }
+}
+
+static int64_t way_takes_ns;
+
+static void take_time(unsigned n)
+{
+    (void)n;
+    time_ns += way_takes_ns;
+}
+
+/* How often a guest gives way before it finds that it has been granted, or sleeps. */
+static unsigned gives_way(struct usher_pool *pool, const struct guest *guest, bool granted)
+{
+    ways = 0;
+    EXPECT_EQ(usher__give_way(pool, guest), granted);
+    return ways;
+}
+
+static void where_all_who_are_in_may_run_or_the_line_is_short_nobody_does(void)
+{
+    const uint32_t processors = os_processors();
+    const struct {
+        uint32_t seats, ahead;
+        unsigned ways;
+    } rows[] = {
+        {processors, 2 * processors, 0},
+        {processors, 2 * processors + 1, 2 * processors < NEAR ? 2 : 1},
+        {4 * processors, 2 * processors, 0},
+        {4 * processors, 2 * processors + 1, 2 * processors < NEAR ? 2 : 1},
+        {processors, 2 * processors + NEAR + 1, 1},
+        {processors, 2 * processors < NEAR ? NEAR : 0, 2 * processors < NEAR ? 2 : 0},
+        {processors - 1, 2 * processors + 1, 0},
+        {processors - 1, 1000, 0},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        struct guest guest;
+        if (rows[r].seats == 0) {
+            continue; /* with one processor there is no such pool */
+        }
+        struct usher_pool *pool = open_with_line(rows[r].seats, rows[r].ahead, &guest);
+        EXPECT_EQ(gives_way(pool, &guest, false), rows[r].ways);
+        close_made_up(pool);
+    }
+}
+
+static void whoever_is_granted_meanwhile_does_not_sleep(void)
+{
+    struct guest guest;
+    made_up = open_with_line(os_processors(), 2 * os_processors() + 1, &guest);
+    on_way = grant_first;
+    EXPECT_EQ(gives_way(made_up, &guest, true), 1);
+    if (2 * os_processors() < NEAR) {
+        atomic_store(&made_up->rows[0].word, core_row(CORE_WAITING, 1, 0));
+        on_way = grant_second;
+        EXPECT_EQ(gives_way(made_up, &guest, true), 2);
+    }
+    close_made_up(made_up);
+}
+
+/* The time it took is what counts, and that times SPARED it is spared. */
+static void who_had_to_wait_long_spares_others_that_for_a_while(void)
+{
+    struct guest guest;
+    const int64_t took[] = {LONG_NS, 4 * LONG_NS, 1000 * LONG_NS};
+    struct usher_pool *pool = open_with_line(os_processors(), 2 * os_processors() + NEAR, &guest);
+    time_ns = 1000000000;
+    on_way = take_time;
+    for (size_t n = 0; n < sizeof took / sizeof took[0]; n++) {
+        way_takes_ns = LONG_NS - 1;
+        EXPECT_EQ(gives_way(pool, &guest, false), 1);
+        EXPECT_EQ(gives_way(pool, &guest, false), 1);
+        way_takes_ns = took[n];
+        EXPECT_EQ(gives_way(pool, &guest, false), 1);
+        time_ns += SPARED * took[n] - 1;
+        EXPECT_EQ(gives_way(pool, &guest, false), 0);
+        time_ns += 1;
+    }
+    close_made_up(pool);
+}
+
+/* Nor does it give way a second time itself. */
+static void who_had_to_wait_long_sleeps_then(void)
+{
+    struct guest guest;
+    if (2 * os_processors() >= NEAR) {
+        return; /* here nobody gives way twice */
+    }
+    struct usher_pool *pool = open_with_line(os_processors(), 2 * os_processors() + 1, &guest);
+    time_ns = 1000000000;
+    on_way = take_time;
+    way_takes_ns = 4 * LONG_NS;
+    EXPECT_EQ(gives_way(pool, &guest, false), 1);
+    close_made_up(pool);
+}
+
+/* What stands there may be of another boot, or made up: nothing depends on it but time. */
+static void whatever_stands_there_nobody_is_kept_waiting(void)
+{
+    const int64_t until[] = {INT64_MIN, -1, 0, INT64_MAX};
+    for (size_t n = 0; n < sizeof until / sizeof until[0]; n++) {
+        struct guest guest;
+        struct usher_pool *pool =
+            open_with_line(os_processors(), 2 * os_processors() + NEAR, &guest);
+        atomic_store(&pool->header->crowded_ns, until[n]);
+        EXPECT_EQ(gives_way(pool, &guest, false), until[n] <= 0);
+        close_made_up(pool);
+    }
+}
+
+/* One more, who comes behind all those who sleep in line. */
+struct comer {
+    struct usher_pool *pool;
+    bool brief;
+    const struct timespec *deadline;
+    unsigned ways, naps;
+    atomic_int done;
+};
+
+static _Thread_local struct comer *me;
+static atomic_bool hold_up; /* whoever gives way, until it is granted */
+
+static void be_granted(unsigned n)
+{
+    struct format_row *row = &me->pool->rows[usher__mine.last.guest->row];
+    (void)n;
+    atomic_store(&board->flags[0], 1);
+    while (atomic_load(&hold_up) && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
+        scene_pause_us(300);
+    }
+}
+
+static void *come(void *context)
+{
+    struct comer *self = context;
+    struct guest *guest;
+    struct usher_seat seat;
+    EXPECT_EQ(usher__guest_get(self->pool, &guest), 0);
+    guest->brief = self->brief;
+    me = self;
+    on_way = be_granted;
+    EXPECT_EQ(usher_acquire_until(self->pool, &seat, self->deadline), 0);
+    self->ways = ways;
+    self->naps = naps;
+    atomic_store(&self->done, 1);
+    EXPECT_EQ(usher_release(self->pool, &seat), 0);
+    return NULL;
+}
+
+static int not_now(struct usher_pool *pool, void *context)
+{
+    (void)pool;
+    (void)context;
+    return 0;
+}
+
+static struct sitter sitters[4 * MOST_PROCESSORS + 1];
+
+/* All seats are taken, and one more than twice as many as there are processors wait. */
+static unsigned fill(struct usher_pool *pool)
+{
+    const unsigned processors = os_processors();
+    for (unsigned n = 0; n < processors; n++) {
+        memset((void *)&sitters[n], 0, sizeof sitters[n]);
+        sitters[n].pool = pool;
+        sitters[n].thread = start(sit, &sitters[n]);
+        UNTIL(atomic_load(&sitters[n].done));
+    }
+    for (unsigned n = processors; n < 3 * processors + 1; n++) {
+        queue_up(&sitters[n], pool);
+    }
+    return 3 * processors + 1;
+}
+
+/* Let a comer of that kind come, and all before it leave. */
+static void let_one_come(struct comer *comer, struct usher_options options)
+{
+    options.seats = os_processors();
+    options.guests = 4 * MOST_PROCESSORS;
+    struct usher_pool *pool = open_with(options);
+    unsigned count = fill(pool);
+    uint32_t before = scene_info(pool).waiters;
+    comer->pool = pool;
+    pthread_t thread = start(come, comer);
+    UNTIL(scene_info(pool).waiters == before + 1);
+    for (unsigned n = 0; n < count; n++) {
+        UNTIL(atomic_load(&sitters[n].done));
+        if (n + os_processors() <= count) { /* its turn is after theirs */
+            EXPECT_EQ(atomic_load(&comer->done), 0);
+        }
+        leave(&sitters[n]);
+    }
+    join(thread);
+    finish(pool);
+}
+
+static void who_comes_again_and_again_gives_way_and_need_not_be_woken(void)
+{
+    struct comer comer = {.brief = true};
+    atomic_store(&hold_up, true);
+    let_one_come(&comer, (struct usher_options){0});
+    EXPECT_EQ(comer.ways, 1);
+    EXPECT_EQ(comer.naps, 0);
+    atomic_store(&hold_up, false);
+}
+
+static void nobody_else_does(void)
+{
+    struct timespec deadline = scene_in_ms(100000);
+    const struct {
+        struct comer comer;
+        struct usher_options options;
+    } rows[] = {
+        {{.brief = false}, {0}}, /* its waits are long, or it has never waited */
+        {{.brief = true, .deadline = &deadline}, {0}},
+        {{.brief = true}, {.waiting = not_now, .waiting_ms = 100}},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        struct comer comer = rows[r].comer;
+        let_one_come(&comer, rows[r].options);
+        EXPECT_EQ(comer.ways, 0);
+        EXPECT(comer.naps > 0);
+    }
+}
+
+/* It is granted its seat while it gives way, and killed there: the seat is given back, whoever
+   asks. */
+static void give_way_for_ever(void *context)
+{
+    struct usher_pool *pool = scene_open(context, 0);
+    struct comer comer = {.pool = pool, .brief = true};
+    (void)come(&comer);
+}
+
+static void one_that_is_killed_while_it_gives_way_costs_nothing(void)
+{
+    static char name[] = "pool";
+    scene_clear();
+    with_file = true;
+    atomic_store(&hold_up, true);
+    struct usher_pool *pool =
+        open_with((struct usher_options){.seats = os_processors(), .guests = 4 * MOST_PROCESSORS});
+    unsigned count = fill(pool);
+    uint32_t before = scene_info(pool).waiters;
+    pid_t child = scene_start(give_way_for_ever, name);
+    UNTIL(scene_info(pool).waiters == before + 1);
+    UNTIL(atomic_load(&board->flags[0]) == 1);
+    queue_up(&sitters[count], pool);
+    EXPECT_EQ(kill(child, SIGSTOP), 0);
+    for (unsigned n = 0; n < count; n++) {
+        UNTIL(atomic_load(&sitters[n].done));
+        leave(&sitters[n]);
+    }
+    UNTIL(scene_info(pool).waiters == 0); /* one is in, and the other has been granted its seat */
+    scene_kill(child);
+    EXPECT_EQ(usher_reap(pool), 1);
+    UNTIL(atomic_load(&sitters[count].done));
+    leave(&sitters[count]);
+    atomic_store(&hold_up, false);
+    finish(pool);
+}
+
+/* Whoever may use but one processor should not wait there for somebody on another. Before anything
+   else: it is found out once. */
+static void be_kept_to_one(void *context)
+{
+    cpu_set_t one;
+    (void)context;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(os_processors(), 1);
+}
+
+static void processors_are_those_one_may_use(void)
+{
+    scene_in_child(be_kept_to_one, NULL);
+}
+
+int main(void)
+{
+    (void)alarm(HANG_SECONDS);
+    scene_begin();
+    RUN(processors_are_those_one_may_use);
+    if (os_processors() > MOST_PROCESSORS) {
+        (void)printf("more processors than this test has guests for\n");
+        return 77;
+    }
+    RUN_BOTH(where_all_who_are_in_may_run_or_the_line_is_short_nobody_does);
+    RUN_BOTH(whoever_is_granted_meanwhile_does_not_sleep);
+    RUN_BOTH(who_had_to_wait_long_spares_others_that_for_a_while);
+    RUN_BOTH(who_had_to_wait_long_sleeps_then);
+    RUN_BOTH(whatever_stands_there_nobody_is_kept_waiting);
+    RUN_BOTH(who_comes_again_and_again_gives_way_and_need_not_be_woken);
+    RUN_BOTH(nobody_else_does);
+    RUN(one_that_is_killed_while_it_gives_way_costs_nothing);
+    return 0;
+}
