@@ -16,6 +16,8 @@
 #include "usher.h"
 
 #include "core/gate.h"
+#include "lib/giveway.h"
+#include "lib/os.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -30,7 +32,13 @@ _Static_assert(sizeof(struct usher_gate) == 8, "a gate is eight bytes");
 #define GATE_LOOK_AGAIN_MS 300
 #endif
 
-enum { LOOKS = 1000 }; /* of whoever is next, before it sleeps: some ten microseconds */
+enum {
+    LOOKS = 1000,              /* of whoever is next, before it sleeps: some ten microseconds */
+    BRIEF_NS = 2 * 1000 * 1000 /* who waited for less the last time may give way before it sleeps */
+};
+
+static _Atomic int64_t crowded_ns; /* for giveway.c; a gate has no room for it */
+static _Thread_local bool brief;
 
 /* Marks a pass that is good: one that is all zero, or has been used, is not. */
 #define GOOD_PASS (1U << 31)
@@ -63,30 +71,52 @@ static void wake(struct usher_gate *gate, uint32_t bits, int most)
    back in the line, the longer until it looks by itself: all together that is little. Whether it
    was a wake that ended it; whatever did (the time, a signal, a word that has moved), the caller
    looks. */
-static bool sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket)
+static bool sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket, int64_t now)
 {
-    struct timespec until;
-    int64_t ns = (int64_t)gate_places(word, ticket) * GATE_LOOK_AGAIN_MS * 1000000;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    ns += until.tv_nsec;
-    until.tv_sec += (time_t)(ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
+    int64_t ns = now + (int64_t)gate_places(word, ticket) * GATE_LOOK_AGAIN_MS * 1000000;
+    struct timespec until = {ns / 1000000000, ns % 1000000000};
     return syscall(SYS_futex, half(gate), FUTEX_WAIT_BITSET, (uint32_t)word, &until, NULL,
                    gate_bit(ticket)) == 0;
 }
 
-/* Only whoever is next looks for a while before it sleeps. Where two hand over to each other that
-   is thirty times as fast as sleeping at once; where all looked, they would only take turns at
-   it. */
+struct turn {
+    struct usher_gate *gate;
+    uint32_t ticket;
+};
+
+/* Or the gate is damaged. */
+static bool has_come(const void *context)
+{
+    const struct turn *turn = context;
+    uint64_t word = __atomic_load_n(&turn->gate->word, __ATOMIC_SEQ_CST);
+    return gate_is_valid(word, turn->ticket) != 0;
+}
+
+/* Whoever has to sleep gives way first, if it comes again and again. */
+static void give_way(struct usher_gate *gate, uint64_t word, uint32_t ticket)
+{
+    struct turn turn = {gate, ticket};
+    if (brief) {
+        (void)usher__give_way(gate_view(word).seats, gate_places(word, ticket), &crowded_ns,
+                              has_come, &turn);
+    }
+}
+
+/* Only whoever is next looks for a while before it sleeps, and only where there is a processor to
+   spare. Where two hand over to each other that is thirty times as fast as sleeping at once; where
+   all looked, they would only take turns at it. */
 static int wait_for(struct usher_gate *gate, uint32_t ticket)
 {
+    const bool spare = gate_view(guess(gate)).seats < os_processors();
     bool woken = false;
     bool told = false;
     uint32_t told_at = 0; /* VALID, and QUANT, when all on our bit were woken */
+    int64_t began = 0;    /* when it was about to sleep for the first time */
     for (unsigned looks = 0;;) {
         uint64_t word = __atomic_load_n(&gate->word, __ATOMIC_SEQ_CST);
         int valid = gate_is_valid(word, ticket);
         if (valid != 0) {
+            brief = began == 0 ? brief : os_now_ns() - began < BRIEF_NS;
             return valid < 0 ? valid : 0;
         }
         if (woken && (!told || told_at != (uint32_t)word)) {
@@ -95,8 +125,14 @@ static int wait_for(struct usher_gate *gate, uint32_t ticket)
             wake(gate, gate_bit(ticket), INT_MAX);
         }
         woken = false;
-        if (gate_places(word, ticket) > 1 || ++looks > LOOKS) {
-            woken = sleep_on(gate, word, ticket);
+        if (gate_places(word, ticket) > 1 || !spare || ++looks > LOOKS) {
+            int64_t now = os_now_ns();
+            if (began == 0) {
+                began = now;
+                give_way(gate, word, ticket);
+            } else {
+                woken = sleep_on(gate, word, ticket, now);
+            }
         }
     }
 }

@@ -13,7 +13,9 @@
  * Its ticket is taken by then: the order is that of the tickets, as ever. It is a matter of time
  * alone; who dies here is a waiter that died awake.
  */
-#include "lib/lib.h"
+#include "lib/giveway.h"
+
+#include "lib/os.h"
 
 enum {
     NEAR = 16,             /* who is no further back gives way twice */
@@ -21,26 +23,24 @@ enum {
     SPARED = 16            /* so many times as long nobody gives way after that */
 };
 
-bool usher__give_way(struct usher_pool *pool, const struct guest *guest)
+bool usher__give_way(uint32_t seats, uint32_t ahead, _Atomic int64_t *crowded_ns,
+                     bool (*has_come)(const void *turn), const void *turn)
 {
-    const _Atomic uint64_t *word = &pool->rows[guest->row].word;
-    _Atomic int64_t *crowded = &pool->header->crowded_ns;
-    uint32_t ahead = usher__line_ahead(pool);
-    if (usher__seats(pool) < os_processors() || ahead <= 2 * os_processors()) {
+    if (seats < os_processors() || ahead <= 2 * os_processors()) {
         return false;
     }
     int64_t now = os_now_ns();
     for (unsigned ways = ahead > NEAR ? 1 : 2; ways > 0; ways--) {
-        if (now < atomic_load_explicit(crowded, memory_order_relaxed)) {
+        if (now < atomic_load_explicit(crowded_ns, memory_order_relaxed)) {
             return false;
         }
         int64_t before = now;
         os_give_way();
         now = os_now_ns();
         if (now - before >= LONG_NS) {
-            atomic_store_explicit(crowded, now + SPARED * (now - before), memory_order_relaxed);
+            atomic_store_explicit(crowded_ns, now + SPARED * (now - before), memory_order_relaxed);
         }
-        if (core_row_state(atomic_load(word)) == CORE_GRANTED) {
+        if (has_come(turn)) {
             return true;
         }
     }

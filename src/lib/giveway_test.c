@@ -1,9 +1,10 @@
 /*
- * Giving way before one sleeps (giveway.c): who does, how often, and when not; and whoever does has
- * its place in line like anyone else. Giving way is seen on its way to the kernel
- * (-Wl,--wrap=sched_yield), and so is each sleep (-Wl,--wrap=syscall); the clock is the test's own
- * where it says so (-Wl,--wrap=clock_gettime).
+ * Giving way before one sleeps (giveway.c), in a pool and at a gate: who does, how often, and when
+ * not; and whoever does has its place in line like anyone else. Giving way is seen on its way to
+ * the kernel (-Wl,--wrap=sched_yield), and so is each sleep (-Wl,--wrap=syscall); the clock is the
+ * test's own where it says so (-Wl,--wrap=clock_gettime).
  */
+#include "lib/giveway.h"
 #include "lib/lib.h"
 #include "sitters.h"
 #include "syscalls.h"
@@ -96,11 +97,19 @@ static void take_time(unsigned n)
     time_ns += way_takes_ns;
 }
 
+static bool is_granted(const void *row)
+{
+    const struct format_row *its = row;
+    return core_row_state(atomic_load(&its->word)) == CORE_GRANTED;
+}
+
 /* How often a guest gives way before it finds that it has been granted, or sleeps. */
 static unsigned gives_way(struct usher_pool *pool, const struct guest *guest, bool granted)
 {
     ways = 0;
-    EXPECT_EQ(usher__give_way(pool, guest), granted);
+    EXPECT_EQ(usher__give_way(usher__seats(pool), usher__line_ahead(pool),
+                              &pool->header->crowded_ns, is_granted, &pool->rows[guest->row]),
+              granted);
     return ways;
 }
 
@@ -347,6 +356,64 @@ static void one_that_is_killed_while_it_gives_way_costs_nothing(void)
     finish(pool);
 }
 
+/* At a gate. */
+enum { PASSAGES = 400 };
+
+static struct usher_gate gate;
+static atomic_int inside, most_inside, gate_ways;
+
+static void *pass_often(void *context)
+{
+    (void)context;
+    on_way = NULL;
+    for (int n = 0; n < PASSAGES; n++) {
+        struct usher_pass pass = {0};
+        EXPECT_EQ(usher_gate_enter(&gate, &pass), 0);
+        int now = atomic_fetch_add(&inside, 1) + 1;
+        for (int most = atomic_load(&most_inside);
+             most < now && !atomic_compare_exchange_weak(&most_inside, &most, now);) {
+        }
+        for (int more = 0; more < 3; more++) {
+            (void)__real_sched_yield(); /* so that others come */
+        }
+        atomic_fetch_sub(&inside, 1);
+        EXPECT_EQ(usher_gate_leave(&gate, &pass), 0);
+    }
+    atomic_fetch_add(&gate_ways, (int)ways);
+    return NULL;
+}
+
+/* How often those give way who come again and again to a gate: four times as many as there are
+   processors. */
+static int ways_at_a_gate(uint32_t seats)
+{
+    const unsigned count = 4 * os_processors();
+    pthread_t threads[4 * MOST_PROCESSORS];
+    EXPECT_EQ(usher_gate_init(&gate, count, seats), 0);
+    atomic_store(&gate_ways, 0);
+    atomic_store(&most_inside, 0);
+    for (unsigned n = 0; n < count; n++) {
+        threads[n] = start(pass_often, NULL);
+    }
+    for (unsigned n = 0; n < count; n++) {
+        join(threads[n]);
+    }
+    EXPECT(atomic_load(&most_inside) <= (int)seats);
+    EXPECT_EQ(atomic_load(&inside), 0);
+    return atomic_load(&gate_ways);
+}
+
+static void so_it_is_at_a_gate(void)
+{
+    if (os_processors() > 10) {
+        return; /* no gate has more seats and room for so many */
+    }
+    UNTIL(ways_at_a_gate(os_processors()) > 0); /* unless others have the processors */
+    if (os_processors() > 1) {
+        EXPECT_EQ(ways_at_a_gate(os_processors() - 1), 0);
+    }
+}
+
 /* Whoever may use but one processor should not wait there for somebody on another. Before anything
    else: it is found out once. */
 static void be_kept_to_one(void *context)
@@ -380,6 +447,7 @@ int main(void)
     RUN_BOTH(whatever_stands_there_nobody_is_kept_waiting);
     RUN_BOTH(who_comes_again_and_again_gives_way_and_need_not_be_woken);
     RUN_BOTH(nobody_else_does);
+    RUN(so_it_is_at_a_gate);
     RUN(one_that_is_killed_while_it_gives_way_costs_nothing);
     return 0;
 }

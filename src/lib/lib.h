@@ -222,8 +222,6 @@ void usher__wait_look(struct usher_pool *pool);
 /* rivals.c: another was faster (lost), or is about to enter or to leave. If that pays here, step
    aside for a moment, and true: try again. */
 bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost);
-/* giveway.c: before it sleeps, let others run who could, if that pays here. Has the grant come? */
-bool usher__give_way(struct usher_pool *pool, const struct guest *guest);
 /* ready.c: be awake when the grant comes. */
 /* Are there processors on which nobody who is in could want to run? Otherwise the rest is not for
    this pool. */

@@ -14,6 +14,7 @@
  * again whoever was granted a seat by one that died before it could wake it. watch.c makes it
  * cheap.
  */
+#include "lib/giveway.h"
 #include "lib/lib.h"
 
 #include <errno.h>
@@ -292,11 +293,19 @@ static bool is_brief(const struct sleeper *s)
            ++s->guest->untimed % TIMED != 0;
 }
 
+static bool is_granted(const void *row)
+{
+    const struct format_row *its = row;
+    return core_row_state(atomic_load(&its->word)) == CORE_GRANTED;
+}
+
 /* Giving way may take long, and is for those who come again and again. */
 static bool gives_way(const struct sleeper *s)
 {
-    return s->guest->brief && s->deadline_ns == INT64_MAX && s->pool->waiting == NULL &&
-           usher__give_way(s->pool, s->guest);
+    struct usher_pool *pool = s->pool;
+    return s->guest->brief && s->deadline_ns == INT64_MAX && pool->waiting == NULL &&
+           usher__give_way(usher__seats(pool), usher__line_ahead(pool), &pool->header->crowded_ns,
+                           is_granted, s->row);
 }
 
 /* The clock is asked for the first time. */
