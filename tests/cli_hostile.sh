@@ -43,7 +43,7 @@ say_pid() { # PID: that is who holds seat 0
         bytes=$bytes$(printf '\\0%03o' "$number")
     done
     printf '%b' "$bytes" |
-        dd of="$USHER_DIR/lies" bs=1 seek=$((4096 + 8)) conv=notrunc 2>/dev/null
+        dd of="$USHER_DIR/lies" bs=1 seek=$((4096 + 32)) conv=notrunc 2>/dev/null
 }
 sleep 1000 &
 victim=$!

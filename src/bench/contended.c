@@ -26,10 +26,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CELLS = 27, MOST = 64, ROUNDS = 8, SLICE_MS = 4 };
+enum { CELLS = 27, MOST = 64, ROUNDS = 16, SLICE_MS = 4 };
 
 /* What the workers do. */
 enum phase { NOTHING, WARM_UP, COUNT, TIME, STOP };
@@ -237,7 +238,15 @@ static unsigned peer_count;
 static double speed[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double worst[CELLS][BENCH_MAX_PEERS][ROUNDS], seen[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double out_of_turn[BENCH_MAX_PEERS];
-static unsigned rounds, watched;
+static bool compared[BENCH_MAX_PEERS]; /* a figure is wanted of it, or is told */
+static unsigned rounds, few_rounds, watched;
+
+/* Where each entry is a wake-up a cell comes out differently each time: what is compared is measured
+   more often than what is only shown. */
+static unsigned rounds_of(unsigned peer)
+{
+    return compared[peer] ? rounds : few_rounds;
+}
 
 static bool fits(const struct bench_peer *peer, const struct cell *cell)
 {
@@ -249,7 +258,7 @@ static void measure_cell(const struct cell *cell, unsigned c)
     for (unsigned round = 0; round < rounds + watched; round++) {
         for (unsigned i = 0; i < peer_count; i++) {
             unsigned p = (i + round) % peer_count;
-            if (!fits(peers[p], cell)) {
+            if (!fits(peers[p], cell) || (round >= rounds_of(p) && round < rounds)) {
                 continue;
             }
             struct found found = run(peers[p], cell, round >= rounds);
@@ -280,7 +289,7 @@ static void report(const struct cell *cells, unsigned count)
                 const double *samples = t == 0 ? speed[c][p] : t == 1 ? worst[c][p] : seen[c][p];
                 if (fits(peers[p], &cells[c])) {
                     bench_row(cells[c].name, cells[c].processes, peers[p]->name, samples,
-                              t < 2 ? rounds : watched);
+                              t < 2 ? rounds_of(p) : watched);
                 }
             }
         }
@@ -366,11 +375,20 @@ void bench_contended(void)
 {
     struct cell cells[CELLS];
     unsigned count = make_cells(cells);
-    rounds = bench_pick(7, 2, 1);
+    rounds = bench_pick(13, 2, 1);
+    few_rounds = bench_pick(3, 1, 1);
     watched = bench_pick(2, 1, 1);
     bench_work_ns(1); /* so that all workers have its measure */
     peer_count = bench_choose(peers, 0, PEER_SPINS | PEER_THREADS);
     add_again();
+    for (unsigned p = 0; p < peer_count; p++) {
+        static const char *const names[] = {"limit_fifo", "limit: could be repaired", "usher pool",
+                                            "usher gate", "semop+SEM_UNDO"};
+        compared[p] = p + 2 >= peer_count; /* measured again */
+        for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++) {
+            compared[p] = compared[p] || strcmp(peers[p]->name, names[n]) == 0;
+        }
+    }
     for (unsigned c = 0; c < count; c++) {
         measure_cell(&cells[c], c);
     }
@@ -380,6 +398,7 @@ void bench_contended(void)
     want_speed(cells, count, "usher gate", "limit_fifo", 0.9, true);
     want_speed(cells, count, "limit: could be repaired", "limit_fifo", 0.9, false);
     want_speed(cells, count, "limit_fifo, again", "limit_fifo", 0.9, false);
+    want_speed(cells, count, "limit_fifo", "semop+SEM_UNDO", 1, false);
     want_speed(cells, count, "semop+SEM_UNDO, again", "semop+SEM_UNDO", 1, false);
     want_speed(cells, count, "usher pool", "limit: could be repaired", 0.9, false);
     want_wait(cells, count, "usher pool", true);

@@ -131,7 +131,7 @@ struct core {
 #define CORE_AT_K(c) 16
 #define CORE_AT_ROWS(c) 24
 #define CORE_ROW_STRIDE(c) 6
-#define CORE_AT_OWN(c) (CORE_AT_ROWS(c) + 4)
+#define CORE_AT_OWN(c) (CORE_AT_ROWS(c) + 1)
 #define CORE_SEAT_COUNT(c) CORE_SEAT_COUNT_BITS
 #define CORE_I_TAGS(c) 0xffff
 #define CORE_V_TAGS(c) 0xfff

@@ -39,6 +39,7 @@ static void seated(struct usher_pool *pool, struct guest *guest, struct usher_se
     uint32_t tag = (uint32_t)core_row_cycle(guest->r) & CORE_I_TAGS(&pool->core);
     fill(guest, seat, core_i(ticket, guest->row, tag), inherited ? USHER_INHERITED : 0);
     if (pool->flags & USHER_TIMES) {
+        guest->noted = true;
         atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
     }
 }

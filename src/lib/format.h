@@ -23,7 +23,7 @@
 #define FORMAT_MAGIC 0x0a0d726568737500ULL /* "\0usher\r\n": no text file begins so */
 
 enum {
-    FORMAT_VERSION = 3,
+    FORMAT_VERSION = 4,
     FORMAT_ORDER = 0x01020304,
     FORMAT_PAGE = 4096,
     FORMAT_PAST_AT = 192,
@@ -44,7 +44,7 @@ struct format_shape {
 
 struct format_header {
     struct format_shape shape;
-    uint64_t check; /* of the shape: format_check */
+    uint64_t check;             /* of the shape: format_check */
     _Atomic int64_t crowded_ns; /* CLOCK_MONOTONIC until when nobody gives way: giveway.c */
     uint64_t unused[6];
     _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */
@@ -63,13 +63,13 @@ struct format_past {
 /* Whose a row is: how a guest is found to be dead (lib/alive.c). The owner writes these, holding
    the row's lock; `owner` last, and 0 while the others change. */
 struct format_row {
-    _Atomic uint64_t word;     /* the core's */
+    _Atomic uint64_t word;    /* the core's; this and the next are in one cache line, always */
+    _Atomic uint64_t own;     /* the core's, 16 | seats given back by this row, 48 */
+    _Atomic int64_t since_ns; /* CLOCK_MONOTONIC when it began to wait or to hold; 0: not noted */
+    _Atomic uint32_t watch;   /* enum format_watch: the sleeper's notes for its wakers */
+    _Atomic uint32_t gave_up;
     _Atomic uint64_t owner;    /* pid namespace 32 | flags 8 | pid 24 */
     _Atomic uint64_t identity; /* of the process, never used twice; 0: this kernel has none */
-    _Atomic int64_t since_ns;  /* CLOCK_MONOTONIC when it began to wait or to hold; 0: not noted */
-    _Atomic uint64_t own;      /* the core's, 16 | seats given back by this row, 48 */
-    _Atomic uint32_t gave_up;
-    _Atomic uint32_t watch; /* enum format_watch: the sleeper's notes for its wakers */
 };
 
 enum format_removed {
@@ -87,7 +87,6 @@ enum format_watch {
     FORMAT_WAITS = 1,  /* waits for a grant, asleep or about to be */
     FORMAT_LOOKS = 2,  /* asleep for a short while only: it will look around */
     FORMAT_SELDOM = 4, /* and that is short enough for the second in line, not for the first */
-    FORMAT_CALLED = 8, /* has been told that its turn is near, and wakes */
     FORMAT_BRIEF = 16, /* may give up, or get in, before it looks or knows the time */
     FORMAT_TOLD = 32   /* has been told to look, being so, and wakes */
 };

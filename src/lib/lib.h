@@ -40,18 +40,17 @@ struct guest {
     uint64_t r;         /* the row's last cycle and ticket, as if it were ENTERING */
     uint64_t i, v;      /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
     uint64_t until;     /* core_again_until */
+    bool noted;         /* since_ns in its row may be other than 0 */
+    bool came;          /* its thread has had a seat before: `seat` */
+    bool brief;         /* the last time it waited, it was over before anybody would look */
     struct guest *next; /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
     int64_t waited_ns;        /* for the seat held, if times are noted */
-    int64_t got_in_ns;        /* when it did, the last time it had to wait */
     uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
     uint32_t spared; /* ... and so often it did not try any more: ready.c */
-    uint32_t called_vain, call_spared; /* the same, of looking for it when it was called */
     uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
     uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
-    bool came;            /* its thread has had a seat before: `seat` */
-    bool brief;           /* the last time it waited, it was over before anybody would look */
     bool aside_paid;      /* stepping aside did, the last time: rivals.c */
     uint32_t aside_vain, aside_spared; /* so often in a row it did not; so often it was not tried */
     uint32_t untimed; /* so often it was to wait briefly; most of these waits were not timed */
@@ -230,11 +229,6 @@ bool usher__ready_matters(const struct usher_pool *pool);
    took. */
 bool usher__ready_first(struct usher_pool *pool, struct guest *guest);
 void usher__ready_paid(struct guest *guest, int64_t waited_ns);
-/* It was called: look for its grant for a while, if it is the first in line. */
-void usher__ready_called(struct usher_pool *pool, struct guest *guest);
-/* Does a guest that comes now call the next in line when it has got in? And do so. */
-bool usher__ready_calls(const struct usher_pool *pool, struct guest *guest, int64_t now);
-void usher__ready_call(struct usher_pool *pool);
 /* watch.c */
 /* The same, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
    before the first time. `place`: 1, it is the first who looks; 2, the second; 3, one of the

@@ -13,6 +13,7 @@ static void note_times(struct usher_pool *pool, struct guest *guest, int64_t sin
         usher__past_note(pool, guest->waited_ns, os_now_ns() - usher__noted_ns(since));
     }
     guest->waited_ns = 0;
+    guest->noted = false;
     atomic_store(&pool->rows[guest->row].since_ns, 0);
 }
 
@@ -28,7 +29,7 @@ static void count_and_note(struct usher_pool *pool, struct guest *guest)
 {
     struct format_row *row = &pool->rows[guest->row];
     count_one(&row->own);
-    int64_t since = atomic_load_explicit(&row->since_ns, memory_order_relaxed);
+    int64_t since = guest->noted ? atomic_load_explicit(&row->since_ns, memory_order_relaxed) : 0;
     if (since != 0) {
         note_times(pool, guest, since);
     }

@@ -44,13 +44,12 @@ struct sleeper {
     int64_t look;               /* when to look next; 0: not known yet */
     int64_t tell;               /* when to call pool->waiting next */
     struct watch *watch;
-    unsigned place; /* as of the last look: position() */
-    bool scout;     /* it has been told to look soon, wherever it stands */
-    /* What ended its sleep: a signal; somebody who woke it; and that one said its turn is near. */
-    bool interrupted, called, near;
-    bool timed_out; /* nothing did but the time */
-    bool late;      /* it began before `began` */
-    bool counted;   /* others count on it to look, though it was brief */
+    unsigned place;           /* as of the last look: position() */
+    bool scout;               /* it has been told to look soon, wherever it stands */
+    bool interrupted, called; /* what ended its sleep: a signal; somebody who woke it */
+    bool timed_out;           /* nothing did but the time */
+    bool late;                /* it began before `began` */
+    bool counted;             /* others count on it to look, though it was brief */
 };
 
 /* A number that is different for each, without a state that threads would share. */
@@ -318,6 +317,7 @@ static void note_began(struct sleeper *s, int64_t now)
         s->tell = now + (int64_t)pool->waiting_ms * 1000000;
     }
     /* for show */
+    s->guest->noted = true;
     atomic_store_explicit(&s->row->since_ns, s->began, memory_order_relaxed);
 }
 
@@ -328,7 +328,7 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     static const uint32_t marks[] = {0, FORMAT_LOOKS, FORMAT_LOOKS | FORMAT_SELDOM, 0};
     struct format_row *row = s->row;
     uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
-    s->interrupted = s->called = s->near = s->timed_out = false;
+    s->interrupted = s->called = s->timed_out = false;
     uint32_t looks = s->scout ? (uint32_t)FORMAT_LOOKS : marks[s->place];
     looks = s->look <= s->deadline_ns && s->began != 0 ? looks : (uint32_t)FORMAT_BRIEF;
     atomic_store(&row->watch, reaped | FORMAT_WAITS | looks);
@@ -345,7 +345,6 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     }
     /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. */
     uint32_t watch = atomic_load(&row->watch);
-    s->near = s->called && (watch & FORMAT_CALLED) != 0;
     s->counted = (watch & FORMAT_TOLD) != 0;
     atomic_store_explicit(&row->watch, watch & FORMAT_REAPED, memory_order_release);
 }
@@ -379,11 +378,8 @@ static int wait_in_line(struct sleeper *s)
         }
         look_if_due(s, now);
         sleep_once(s, word);
-        if (s->near) {
-            usher__ready_called(pool, s->guest);
-        }
         /* Woken, but not granted anything: it has been told to look. */
-        bool told = s->called && !s->near && s->place == 3;
+        bool told = s->called && s->place == 3;
         s->scout = s->scout || (told && core_row_state(atomic_load(&s->row->word)) != CORE_GRANTED);
     }
 }
@@ -396,16 +392,13 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
                         .deadline_ns = deadline_ns,
                         .tell = INT64_MAX,
                         .place = 1};
-    bool calls = false;
     bool ready = false;
     if (!is_brief(&s)) {
         note_began(&s, os_now_ns());
-        calls = usher__ready_calls(pool, guest, s.began);
         ready = usher__ready_first(pool, guest);
     }
     int error = ready || gives_way(&s) ? 0 : wait_in_line(&s);
     if (s.began == 0) { /* it was brief: for how long nobody knows */
-        guest->got_in_ns = 0;
         if (s.counted) {
             see_that_one_looks(pool);
         }
@@ -413,10 +406,6 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         return error;
     }
     int64_t ended = os_now_ns();
-    guest->got_in_ns = error == 0 ? ended : 0;
-    if (calls && error == 0) {
-        usher__ready_call(pool);
-    }
     atomic_store_explicit(&s.row->since_ns, error == 0 ? ended : 0, memory_order_relaxed);
     guest->waited_ns = error == 0 ? ended - s.began : guest->waited_ns;
     guest->brief = error == 0 && ended - s.began < LOOK_SOON_NS;
