@@ -60,16 +60,16 @@ static unsigned shuffled(unsigned i, unsigned count)
     return (i * 2654435761U + 97) % count;
 }
 
-/* The median of coming and going, over a sample of the members. */
+/* The median of coming and going, over a sample of the members; if they are few, of all of them,
+   several times: the fewest are what the others are compared with. */
 static double turn_ns(struct herd *herd, unsigned guests)
 {
     double took[SAMPLES];
-    unsigned count = guests < SAMPLES ? guests : SAMPLES;
-    for (unsigned i = 0; i < count; i++) {
-        do_it(herd, shuffled(i, guests), come_and_go);
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        do_it(herd, shuffled(i % guests, guests), come_and_go);
         took[i] = gone - began;
     }
-    return bench_summarise(took, count).median;
+    return bench_summarise(took, SAMPLES).median;
 }
 
 /* The mean of coming, while so many come and stay; then all leave. */
@@ -84,6 +84,17 @@ static double fill_ns(struct herd *herd, unsigned seats, bool mixed)
         do_it(herd, i, go);
     }
     return sum / seats;
+}
+
+/* The same not for the first time: as often as it takes to have a sample. */
+static double refill_ns(struct herd *herd, unsigned seats)
+{
+    double sum = 0;
+    unsigned times = seats < SAMPLES ? SAMPLES / seats : 1;
+    for (unsigned n = 0; n < times; n++) {
+        sum += fill_ns(herd, seats, true);
+    }
+    return sum / times;
 }
 
 struct series {
@@ -104,7 +115,7 @@ static double measure(const struct series *series, struct herd *herd, unsigned s
     }
     if (series->by_seats) {
         found = fill_ns(herd, size, false);
-        return series->again ? fill_ns(herd, size, true) : found;
+        return series->again ? refill_ns(herd, size) : found;
     }
     return turn_ns(herd, size);
 }
