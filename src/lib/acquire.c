@@ -244,7 +244,7 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     error = so_far == -EAGAIN ? so_far : enter_now(pool, guest, seat);
     if (error == -EAGAIN && deadline_ns == INT64_MIN) {
-        usher__wait_look(pool); /* a holder may be dead */
+        usher__look(pool); /* a holder may be dead */
         error = enter_now(pool, guest, seat);
     } else if (error == -EAGAIN) {
         error = queue(pool, guest, seat, deadline_ns);

@@ -1,9 +1,9 @@
 /*
  * libusher inside: what its files share. usher.c is a pool as a whole, acquire.c and release.c are
  * the ways in and out; claim.c owns rows of the guest table for this process, guest.c has its
- * threads;
- * alive.c says who is certainly dead; wait.c is the only code that sleeps, watch.c makes its looks
- * cheap; file.c makes, opens and removes pool files; os.h is the seam to Linux.
+ * threads; alive.c says who is certainly dead; wait.c is the only code that sleeps, look.c looks
+ * for the dead meanwhile and watch.c makes that cheap; file.c makes, opens and removes pool files;
+ * os.h is the seam to Linux.
  */
 #ifndef USHER_LIB_H
 #define USHER_LIB_H
@@ -48,7 +48,7 @@ struct guest {
     int64_t waited_ns;        /* for the seat held, if times are noted */
     uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
     uint32_t spared; /* ... and so often it did not try any more: ready.c */
-    uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
+    uint64_t taken;  /* the request whose seat another thread gave back or made over, ... */
     uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
     bool aside_paid;      /* stepping aside did, the last time: rivals.c */
@@ -216,8 +216,22 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
 /* Wait until the guest, which has a place, is granted, and note since when it does and for how long
    it did, unless that is brief. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
 int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
+/* Wake whoever waits, so that they see that the pool is gone. */
+void usher__wait_wake_all(struct usher_pool *pool);
+/* look.c */
 /* Look around once: finish what is published, reap dead holders. */
-void usher__wait_look(struct usher_pool *pool);
+void usher__look(struct usher_pool *pool);
+/* See that the first `count` in line are looking. `own` is, if it is one of them: CORE_NOBODY, or
+   the row of a waiter that looks now, and sleeps as one of the first two next. */
+void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count);
+/* Whoever looked leaves the line: see that somebody near its front looks soon. */
+void usher__look_pass_on(struct usher_pool *pool);
+/* Where a waiter stands. 1: the first who looks, 2: the second, 3: one of the others. And until
+   when that one may sleep. */
+unsigned usher__look_place(struct usher_pool *pool, uint32_t own);
+int64_t usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now);
+/* A number that is different for each, without a state that threads would share. */
+uint32_t usher__look_scatter(uint32_t row, int64_t now);
 /* rivals.c: another was faster (lost), or is about to enter or to leave. If that pays here, step
    aside for a moment, and true: try again. */
 bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost);
@@ -230,7 +244,7 @@ bool usher__ready_matters(const struct usher_pool *pool);
 bool usher__ready_first(struct usher_pool *pool, struct guest *guest);
 void usher__ready_paid(struct guest *guest, int64_t waited_ns);
 /* watch.c */
-/* The same, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
+/* Look around, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
    before the first time. `place`: 1, it is the first who looks; 2, the second; 3, one of the
    others. When the first should look again. */
 struct watch;
@@ -246,11 +260,6 @@ struct vigil *usher__vigil_begin(const _Atomic uint64_t *word, const struct poll
                                  unsigned count);
 bool usher__vigil_called(const struct vigil *vigil);
 void usher__vigil_end(struct vigil *vigil);
-/* See that the first `count` in line are looking. `own` is, if it is one of them: CORE_NOBODY, or
-   the row of a waiter that looks now, and sleeps as one of the first two next. */
-void usher__wait_arm(struct usher_pool *pool, uint32_t own, unsigned count);
-/* Wake whoever waits, so that they see that the pool is gone. */
-void usher__wait_wake_all(struct usher_pool *pool);
 
 /* A walk along the line: the next ticket, the last one, whose place the one before was. */
 struct line_walk {

@@ -1,5 +1,5 @@
 /*
- * Who looks for the dead when the line has moved (wait.c). Whoever looked and gets in tells another
+ * Who looks for the dead when the line has moved (look.c). Whoever looked and gets in tells another
  * to look, and that one sleeps for a short while only, wherever it stands; one that may give up
  * before it looks is neither told nor counted on. And how soon one looks that has just come. For
  * how long each is about to sleep is seen on its way to the kernel (-Wl,--wrap=syscall), so that it

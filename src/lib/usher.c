@@ -56,7 +56,7 @@ static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool)
         uint32_t row = told.absent - 1;
         told.absent = 0;
         if (pool->shared && row < pool->core.rows && usher__alive_reap_absent(pool, row)) {
-            usher__wait_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
+            usher__look_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
         }
     }
     (void)pthread_setcancelstate(cancel, NULL);
@@ -250,6 +250,6 @@ int usher_reap(struct usher_pool *pool)
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         reaped += usher__alive_reap(pool, NULL, row);
     }
-    usher__wait_look(pool);
+    usher__look(pool);
     return reaped;
 }

@@ -2,34 +2,19 @@
  * The only code that sleeps. A waiter sleeps on its own row's word, whose high half a grant
  * changes, and whoever grants wakes it: nothing else is needed as long as nobody dies.
  *
- * For the dead somebody must look. The first in line does, every LOOK_FIRST_NS, or more seldom if
- * it has a vigil that tells it of deaths (watch.c); and, because the first may die, too, every
- * LOOK_SECOND_NS the second: the first behind it of another process, for threads die together. The
- * others sleep long, the longer the more they are, so that all of them together hardly wake, about
- * once in LOOK_EACH_NS: should those two be killed at once, one of the others finds out. Who looked
- * and leaves the line sees that somebody near its front looks soon. In a line that moves so fast
- * that nobody waits for LOOK_LATER_NS nobody looks at all, nor has to be told to.
- *
- * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
- * again whoever was granted a seat by one that died before it could wake it. watch.c makes it
- * cheap.
+ * For the dead somebody must look (look.c). Everybody does so once, soon, and then as often as its
+ * place in line asks for. In a line that moves so fast that nobody waits for LOOK_LATER_NS nobody
+ * looks at all, nor has to be told to.
  */
 #include "lib/giveway.h"
 #include "lib/lib.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 enum {
     LOOK_SOON_NS = 2 * 1000 * 1000,   /* most seats come back before there is any need to look */
     LOOK_BRIEF_NS = 12 * 1000 * 1000, /* the same, where waits are brief: see first_look */
     LOOK_LATER_NS = 60 * 1000 * 1000,
-    LOOK_FIRST_NS = 85 * 1000 * 1000,
-    LOOK_SECOND_NS = 300 * 1000 * 1000,
-    LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
-    LOOK_LOCKS = 64,
-    NEAR = 64,     /* so far we look for one of another process */
-    SCOUT = 24,    /* so far for one who looks soon */
     SCOUT_ANY = 8, /* of those who do not look themselves one in so many sees to that */
     SCOUT_NS = 10 * 1000 * 1000,
     TIMED = 8 /* of waits that should be brief one in so many is timed: see is_brief */
@@ -44,96 +29,13 @@ struct sleeper {
     int64_t look;               /* when to look next; 0: not known yet */
     int64_t tell;               /* when to call pool->waiting next */
     struct watch *watch;
-    unsigned place;           /* as of the last look: position() */
+    unsigned place;           /* as of the last look: usher__look_place */
     bool scout;               /* it has been told to look soon, wherever it stands */
     bool interrupted, called; /* what ended its sleep: a signal; somebody who woke it */
     bool timed_out;           /* nothing did but the time */
     bool late;                /* it began before `began` */
     bool counted;             /* others count on it to look, though it was brief */
 };
-
-/* A number that is different for each, without a state that threads would share. */
-static uint32_t scatter(uint32_t row, int64_t now)
-{
-    uint64_t x = ((uint64_t)row << 40) ^ (uint64_t)now;
-    x = (x ^ x >> 31) * 0x9e3779b97f4a7c15ULL;
-    return (uint32_t)(x >> 32);
-}
-
-/* The two who look, or the first of them, of those whose `watch` has all of `marks`, and of `own`,
-   which looks now: how many there are, at most `most`. */
-static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t own, unsigned most,
-                        uint32_t who[2])
-{
-    struct line_walk walk;
-    uint64_t first = 0;
-    uint64_t word;
-    uint32_t row;
-    uint32_t ticket;
-    unsigned found = 0;
-    usher__line_begin(pool, &walk);
-    for (unsigned seen = 0; seen < NEAR && usher__line_next(pool, &walk, &row, &word, &ticket);) {
-        if (row != own && (atomic_load(&pool->rows[row].watch) & marks) != marks) {
-            continue;
-        }
-        uint64_t owner = atomic_load(&pool->rows[row].owner);
-        bool other = seen > 0 && (owner != first || !pool->shared);
-        first = seen == 0 ? owner : first;
-        if (seen < 2 || other) { /* for want of another, the next will do */
-            who[seen == 0 ? 0 : 1] = row;
-            found = seen == 0 ? 1 : 2;
-        }
-        if (other || most == 1) {
-            break;
-        }
-        seen++;
-    }
-    return found;
-}
-
-void usher__wait_arm(struct usher_pool *pool, uint32_t own, unsigned count)
-{
-    uint32_t who[2];
-    /* one that does not wait yet is about to, or it is dead */
-    unsigned found = lookers(pool, FORMAT_WAITS, own, count, who);
-    for (unsigned w = 0; w < found; w++) {
-        uint32_t watch = atomic_load(&pool->rows[who[w]].watch);
-        uint32_t looks = watch & (FORMAT_LOOKS | FORMAT_SELDOM);
-        if (who[w] != own && looks != FORMAT_LOOKS && (w == 0 || looks == 0)) {
-            if (watch & FORMAT_BRIEF) { /* granted before it wakes, it would not know of this */
-                (void)atomic_fetch_or(&pool->rows[who[w]].watch, FORMAT_TOLD);
-            }
-            (void)os_wake(&pool->rows[who[w]].word, pool->shared);
-        }
-    }
-}
-
-/*
- * Whoever leaves the line and was one who looks sees that somebody near its front looks soon, and
- * tells one to if nobody does; that one then tells the first two, if they still stand there. So
- * where the line moves fast one in SCOUT has to be told, and not everybody. So does who gives up;
- * and of the others now and then one: who should have done so may have been killed.
- */
-static void see_that_one_looks(struct usher_pool *pool)
-{
-    struct line_walk walk;
-    uint64_t word;
-    uint32_t row;
-    uint32_t ticket;
-    uint32_t last = CORE_NOBODY;
-    usher__line_begin(pool, &walk);
-    for (unsigned n = 0; n < SCOUT && usher__line_next(pool, &walk, &row, &word, &ticket); n++) {
-        uint32_t watch = atomic_load(&pool->rows[row].watch);
-        if ((watch & (FORMAT_LOOKS | FORMAT_SELDOM)) == FORMAT_LOOKS) {
-            return;
-        }
-        /* one that does not wait is about to, or it is dead */
-        last = (watch & (FORMAT_WAITS | FORMAT_BRIEF)) == FORMAT_WAITS ? row : last;
-    }
-    if (last != CORE_NOBODY && os_wake(&pool->rows[last].word, pool->shared) == 0) {
-        usher__wait_arm(pool, CORE_NOBODY, 1); /* it is awake, or dead */
-    }
-}
 
 void usher__wait_wake_all(struct usher_pool *pool)
 {
@@ -142,71 +44,6 @@ void usher__wait_wake_all(struct usher_pool *pool)
             (void)os_wake(&pool->rows[row].word, pool->shared);
         }
     }
-}
-
-/* The dead at the front of the line: the first two live ones end the search. */
-static void reap_front(struct usher_pool *pool, struct alive_round *round)
-{
-    struct line_walk walk;
-    uint64_t word;
-    uint32_t row;
-    uint32_t ticket;
-    unsigned live = 0;
-    usher__line_begin(pool, &walk);
-    while (live < 2 && usher__line_next(pool, &walk, &row, &word, &ticket)) {
-        live += !usher__alive_reap(pool, round, row);
-    }
-}
-
-void usher__wait_look(struct usher_pool *pool)
-{
-    struct core_help help = {0};
-    struct alive_round *round = usher__alive_round(pool, LOOK_LOCKS);
-    (void)core_help(&pool->core, &help);
-    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        enum core_state state = core_row_state(usher__row_word(pool, row));
-        if (state == CORE_IDLE || state == CORE_WAITING) {
-            continue;
-        }
-        if (!usher__alive_reap(pool, round, row) && state == CORE_GRANTED &&
-            (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS)) {
-            (void)os_wake(&pool->rows[row].word, pool->shared);
-        }
-    }
-    if (pool->shared) {
-        reap_front(pool, round);
-    }
-    free(round);
-    usher__pool_settle(pool);
-}
-
-/* 1: the first who looks, 2: the second, 3: one of the others. */
-static unsigned position(struct usher_pool *pool, uint32_t own)
-{
-    uint32_t who[2];
-    unsigned found = lookers(pool, 0, CORE_NOBODY, 2, who);
-    if (found > 0 && who[0] == own) {
-        return 1;
-    }
-    if (found == 2) {
-        return who[1] == own ? 2 : 3;
-    }
-    return 1; /* not found any more: it is being granted, or nothing is certain. Look. */
-}
-
-static int64_t until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now)
-{
-    if (place <= 2) {
-        return now + (place == 1 ? LOOK_FIRST_NS : LOOK_SECOND_NS);
-    }
-    /* Each sleeps for a time that has no memory, so that, however few or many have begun to sleep
-       together, one wakes in LOOK_EACH_NS on average: -ln of a random number below 1, by way
-       of its binary logarithm. */
-    uint32_t random = scatter(row, now) | 1;
-    unsigned zeros = (unsigned)__builtin_clz(random);
-    int64_t log2_1024 = (int64_t)(zeros + 1) * 1024 - ((random << zeros) >> 21) % 1024;
-    int64_t each = (int64_t)LOOK_EACH_NS * usher__line_waiters(pool);
-    return now + each / 1024 * (log2_1024 * 710 / 1024);
 }
 
 /* Leave the line. 0: too late, the seat is granted. */
@@ -261,8 +98,8 @@ static void look_if_due(struct sleeper *s, int64_t now)
         return;
     }
     bool was_first = s->place == 1;
-    s->place = position(pool, s->guest->row);
-    int64_t next = until(pool, s->place, s->guest->row, now);
+    s->place = usher__look_place(pool, s->guest->row);
+    int64_t next = usher__look_until(pool, s->place, s->guest->row, now);
     if (s->place == 1 && !was_first) {
         next = now + LOOK_SOON_NS;
     } else if (s->place != 1 && s->scout) {
@@ -271,7 +108,7 @@ static void look_if_due(struct sleeper *s, int64_t now)
     if (s->look <= now || usher__watch_called(s->watch)) {
         int64_t first = usher__watch_look(pool, &s->watch, s->guest->row, s->place, now);
         s->scout = false; /* now the first two look */
-        next = s->place == 1 ? now + first : until(pool, s->place, s->guest->row, now);
+        next = s->place == 1 ? now + first : usher__look_until(pool, s->place, s->guest->row, now);
         s->look = next;
     }
     s->look = s->look > next ? next : s->look;
@@ -333,7 +170,7 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     looks = s->look <= s->deadline_ns && s->began != 0 ? looks : (uint32_t)FORMAT_BRIEF;
     atomic_store(&row->watch, reaped | FORMAT_WAITS | looks);
     /* who left the front just now may not have seen that we need be told */
-    bool woken = s->place == 3 && position(s->pool, s->guest->row) != 3;
+    bool woken = s->place == 3 && usher__look_place(s->pool, s->guest->row) != 3;
     if (!woken && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
         int64_t wake = s->look < s->deadline_ns ? s->look : s->deadline_ns;
         wake = wake < s->tell ? wake : s->tell;
@@ -370,7 +207,7 @@ static int wait_in_line(struct sleeper *s)
         int why = reason_to_leave(s, now);
         if (why == -ETIMEDOUT && s->look == 0) {
             s->look = now;
-            usher__wait_look(pool); /* no time to wait, but a holder may be dead */
+            usher__look(pool); /* no time to wait, but a holder may be dead */
             continue;
         }
         if (why != 0) {
@@ -400,7 +237,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     int error = ready || gives_way(&s) ? 0 : wait_in_line(&s);
     if (s.began == 0) { /* it was brief: for how long nobody knows */
         if (s.counted) {
-            see_that_one_looks(pool);
+            usher__look_pass_on(pool);
         }
         usher__pool_settle(pool);
         return error;
@@ -414,9 +251,9 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     }
     /* Unless those behind have yet to look for the first time, because they have waited for a
        shorter time still. */
-    bool sees = s.place <= 2 || scatter(guest->row, ended) % SCOUT_ANY == 0;
+    bool sees = s.place <= 2 || usher__look_scatter(guest->row, ended) % SCOUT_ANY == 0;
     if (s.scout || error != 0 || (sees && (s.late || ended - s.began >= LOOK_SOON_NS))) {
-        see_that_one_looks(pool);
+        usher__look_pass_on(pool);
     }
     usher__pool_settle(pool);
     usher__watch_end(s.watch);

@@ -1,7 +1,7 @@
 /*
  * Watching for deaths cheaply. Whoever stands at the front of the line looks several times a
  * second, and nearly always nothing has happened: then a look is one poll of descriptors that it
- * keeps, of the processes whose death would matter. It looks at everything (usher__wait_look) when
+ * keeps, of the processes whose death would matter. It looks at everything (usher__look) when
  * I or V have changed, when a descriptor says so, and once a second in any case; what it watches
  * stays as it is if it finds the same processes then. Those further back look too seldom to keep
  * any.
@@ -196,7 +196,7 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
 {
     struct watch *watch = *kept;
     if (!pool->shared) {
-        usher__wait_look(pool);
+        usher__look(pool);
         return WATCH_FIRST_NS;
     }
     if (watch != NULL && quiet(pool, watch, now)) {
@@ -205,8 +205,8 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
         }
         return next_look(watch);
     }
-    usher__wait_look(pool);
-    usher__wait_arm(pool, place <= 2 ? row : CORE_NOBODY, 2);
+    usher__look(pool);
+    usher__look_arm(pool, place <= 2 ? row : CORE_NOBODY, 2);
     if (watch == NULL) {
         watch = *kept = place <= 2 ? calloc(1, sizeof *watch) : NULL;
         if (watch == NULL) {
