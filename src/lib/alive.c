@@ -131,8 +131,8 @@ bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint64_t cycle)
 {
     uint32_t watch = atomic_load(&pool->rows[row].watch);
     uint32_t mark = (uint32_t)cycle << 8;
-    while ((watch & FORMAT_REAPED) !=
-           mark) { /* it may be told to look meanwhile, though it is dead */
+    /* again and again: it may be told to look meanwhile, though it is dead */
+    while ((watch & FORMAT_REAPED) != mark) {
         if (atomic_compare_exchange_weak(&pool->rows[row].watch, &watch, mark)) {
             return true;
         }

@@ -18,10 +18,24 @@
 #include "lib/os.h"
 
 enum {
-    NEAR = 16,             /* who is no further back gives way twice */
-    LONG_NS = 1000 * 1000, /* nobody who comes and goes here runs for that long at a time */
-    SPARED = 16            /* so many times as long nobody gives way after that */
+    NEAR = 16,                     /* who is no further back gives way twice */
+    LONG_NS = 1000 * 1000,         /* nobody who comes and goes here runs for that long at a time */
+    SPARED = 16,                   /* so many times as long nobody gives way after that, ... */
+    SPARED_NS = 1000 * 1000 * 1000 /* ... but not for longer: it may have been stopped */
 };
+
+/* What stands there may be of another boot, or made up. */
+static bool is_crowded(_Atomic int64_t *crowded_ns, int64_t now)
+{
+    int64_t until = atomic_load_explicit(crowded_ns, memory_order_relaxed);
+    return until > now && until <= now + SPARED_NS;
+}
+
+static void note_crowd(_Atomic int64_t *crowded_ns, int64_t now, int64_t took)
+{
+    int64_t spared = took < SPARED_NS / SPARED ? SPARED * took : SPARED_NS;
+    atomic_store_explicit(crowded_ns, now + spared, memory_order_relaxed);
+}
 
 bool usher__give_way(uint32_t seats, uint32_t ahead, _Atomic int64_t *crowded_ns,
                      bool (*has_come)(const void *turn), const void *turn)
@@ -29,16 +43,19 @@ bool usher__give_way(uint32_t seats, uint32_t ahead, _Atomic int64_t *crowded_ns
     if (seats < os_processors() || ahead <= 2 * os_processors()) {
         return false;
     }
+    if (has_come(turn)) {
+        return true;
+    }
     int64_t now = os_now_ns();
     for (unsigned ways = ahead > NEAR ? 1 : 2; ways > 0; ways--) {
-        if (now < atomic_load_explicit(crowded_ns, memory_order_relaxed)) {
+        if (is_crowded(crowded_ns, now)) {
             return false;
         }
         int64_t before = now;
         os_give_way();
         now = os_now_ns();
         if (now - before >= LONG_NS) {
-            atomic_store_explicit(crowded_ns, now + SPARED * (now - before), memory_order_relaxed);
+            note_crowd(crowded_ns, now, now - before);
         }
         if (has_come(turn)) {
             return true;

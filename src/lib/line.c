@@ -44,7 +44,8 @@ uint32_t usher__line_ahead(struct usher_pool *pool)
 {
     struct line_walk walk;
     usher__line_begin(pool, &walk);
-    return (walk.last - walk.at + 1) & CORE_TICKET_MASK;
+    int32_t ahead = core_ticket_after(walk.last, walk.at) + 1; /* negative where seats are free */
+    return ahead > 0 ? (uint32_t)ahead : 0;
 }
 
 uint32_t usher__line_waiters(struct usher_pool *pool)

@@ -11,6 +11,7 @@ static void free_seats_are_no_waiters(void)
     struct sitter sitters[SEATS];
     for (int held = 0; held <= SEATS; held++) {
         EXPECT_EQ(usher__line_waiters(pool), 0);
+        EXPECT_EQ(usher__line_ahead(pool), 0);
         if (held < SEATS) {
             memset((void *)&sitters[held], 0, sizeof sitters[held]);
             sitters[held].pool = pool;
@@ -33,6 +34,7 @@ static void those_who_wait_are_counted(void)
     for (unsigned i = 0; i < WAITERS; i++) {
         queue_up(&sitters[i], pool);
         EXPECT_EQ(usher__line_waiters(pool), i + 1);
+        EXPECT_EQ(usher__line_ahead(pool), i + 1);
     }
     EXPECT_EQ(usher_release(pool, &seat), 0);
     for (int i = 0; i < WAITERS; i++) {

@@ -67,7 +67,7 @@ static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t own, u
 void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count)
 {
     uint32_t who[2];
-    /* one that does not wait yet is about to, or it is dead */
+    /* one that does not wait yet is about to, gives way, or is dead */
     unsigned found = lookers(pool, FORMAT_WAITS, own, count, who);
     for (unsigned w = 0; w < found; w++) {
         uint32_t watch = atomic_load(&pool->rows[who[w]].watch);
@@ -100,7 +100,7 @@ void usher__look_pass_on(struct usher_pool *pool)
         if ((watch & (FORMAT_LOOKS | FORMAT_SELDOM)) == FORMAT_LOOKS) {
             return;
         }
-        /* one that does not wait is about to, or it is dead */
+        /* one that does not wait is about to, gives way, or is dead */
         last = (watch & (FORMAT_WAITS | FORMAT_BRIEF)) == FORMAT_WAITS ? row : last;
     }
     if (last != CORE_NOBODY && os_wake(&pool->rows[last].word, pool->shared) == 0) {

@@ -21,7 +21,7 @@ int os_wake(const _Atomic uint64_t *word, bool shared);
 
 int64_t os_now_ns(void);
 
-/* How many processors this process may use, as of the first time that it asks: whoever stays on one
+/* How many processors there are, as of the first time that this process asks: whoever stays on one
    may well wait for somebody on another. */
 unsigned os_processors(void);
 /* Let somebody else run here, if somebody can: it may be long until this returns. */

@@ -97,10 +97,8 @@ unsigned os_processors(void)
     static _Atomic unsigned known;
     unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
     if (count == 0) {
-        cpu_set_t may;
-        bool told = sched_getaffinity(0, sizeof may, &may) == 0; /* not where there are too many */
-        long some = told ? CPU_COUNT(&may) : sysconf(_SC_NPROCESSORS_ONLN);
-        count = some > 0 ? (unsigned)some : 1;
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        count = online > 0 ? (unsigned)online : 1;
         atomic_store_explicit(&known, count, memory_order_relaxed);
     }
     return count;
