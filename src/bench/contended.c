@@ -377,7 +377,7 @@ void bench_contended(void)
     struct cell cells[CELLS];
     unsigned count = make_cells(cells);
     rounds = bench_pick(7, 2, 1);
-    few_rounds = bench_pick(3, 1, 1);
+    few_rounds = bench_pick(2, 1, 1);
     watched = bench_pick(2, 1, 1);
     bench_work_ns(1); /* so that all workers have its measure */
     peer_count = bench_choose(peers, 0, PEER_SPINS | PEER_THREADS);
