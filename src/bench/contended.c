@@ -241,8 +241,8 @@ static double out_of_turn[BENCH_MAX_PEERS];
 static bool compared[BENCH_MAX_PEERS]; /* a figure is wanted of it, or is told */
 static unsigned rounds, few_rounds, watched;
 
-/* Where each entry is a wake-up a cell comes out differently each time: what is compared is measured
-   more often than what is only shown. */
+/* Where each entry is a wake-up a cell comes out differently each time: what is compared is
+   measured more often than what is only shown. */
 static unsigned rounds_of(unsigned peer)
 {
     return compared[peer] ? rounds : few_rounds;

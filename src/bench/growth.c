@@ -13,6 +13,7 @@
 #include "bench/herd.h"
 #include "bench/peers.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static unsigned shuffled(unsigned i, unsigned count)
 static double turn_ns(struct herd *herd, unsigned guests)
 {
     double took[SAMPLES];
+    assert(guests > 0);
     for (unsigned i = 0; i < SAMPLES; i++) {
         do_it(herd, shuffled(i % guests, guests), come_and_go);
         took[i] = gone - began;
@@ -90,6 +92,7 @@ static double fill_ns(struct herd *herd, unsigned seats, bool mixed)
 static double refill_ns(struct herd *herd, unsigned seats)
 {
     double sum = 0;
+    assert(seats > 0);
     unsigned times = seats < SAMPLES ? SAMPLES / seats : 1;
     for (unsigned n = 0; n < times; n++) {
         sum += fill_ns(herd, seats, true);

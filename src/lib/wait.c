@@ -117,7 +117,8 @@ static void look_if_due(struct sleeper *s, int64_t now)
 /*
  * Where waits are brief, asking the clock when each began and ended takes a noticeable part of
  * them. So if nobody has asked to know, it is not asked before the time of the first look, but to
- * give way, and in case one is woken for something else than a grant. Until then nobody counts on it to look.
+ * give way, and in case one is woken for something else than a grant. Until then nobody counts on
+ * it to look.
  *
  * Waits that end just before that time would seem brief for ever, and if all do, nobody would look
  * for the dead, who may be why they are not so brief: so now and then one is timed.
