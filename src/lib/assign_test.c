@@ -261,6 +261,39 @@ static void what_several_give_back_at_once_is_counted_once(void)
     finish(pool, "compete", 2);
 }
 
+/* Acquires a seat that another has for a while, so that it waits; then hands it to its heir. */
+static void *wait_assign_and_come_again(void *context)
+{
+    struct usher_pool *pool = context;
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_assign(pool, &seat, getppid()), 0);
+    EXPECT_EQ(usher_release_for(pool, getppid()), 1);
+    seat = scene_acquire(pool);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    return NULL;
+}
+
+/* The newest of the history comes first. */
+static void the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones(void)
+{
+    enum { WAITED_MS = 20 };
+    struct usher_pool *pool;
+    struct usher_options options = {.seats = 1, .flags = USHER_TIMES};
+    struct usher_past past[3];
+    pthread_t thread;
+    EXPECT_EQ(usher_open(&pool, "assign", &options), 0);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(pthread_create(&thread, NULL, wait_assign_and_come_again, pool), 0);
+    UNTIL(scene_info(pool).waiters == 1);
+    scene_pause_us(WAITED_MS * 1000 + 1000);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT_EQ(pthread_join(thread, NULL), 0);
+    EXPECT_EQ(usher_history(pool, past, 3), 3);
+    EXPECT(past[1].waited_ms >= WAITED_MS);
+    EXPECT_EQ(past[0].waited_ms, 0);
+    finish(pool, "assign", 1);
+}
+
 int main(void)
 {
     scene_begin();
@@ -270,5 +303,6 @@ int main(void)
     RUN(anybody_may_give_back_what_is_assigned);
     RUN(a_seat_is_assigned_to_living_processes_only);
     RUN(what_several_give_back_at_once_is_counted_once);
+    RUN(the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones);
     return 0;
 }

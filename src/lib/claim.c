@@ -90,6 +90,7 @@ void usher__claim_resume(const struct usher_pool *pool, struct guest *guest)
     usher__guest_began(guest, core_row_cycle(usher__row_word(pool, guest->row)));
     guest->seat = seat < pool->core.seats ? seat : 0;
     guest->came = false;
+    guest->waited_ns = 0;
     guest->row_at = CORE_AT_ROWS(&pool->core) + guest->row * CORE_ROW_STRIDE(&pool->core);
 }
 
