@@ -86,7 +86,7 @@ struct gate_step gate_take(uint64_t word, unsigned broken)
 {
     struct colored_shape s;
     struct gate_step step;
-    if (gate_quick_take(word, &step, broken)) {
+    if (gate_quick_take(word, gate_mask(word), &step, broken)) {
         return step;
     }
     if (!shape_of(word, &s)) {
@@ -139,7 +139,7 @@ struct gate_step gate_leave(uint64_t word, uint32_t ticket, unsigned broken)
 {
     struct colored_shape s;
     struct gate_step step;
-    if (gate_quick_leave(word, ticket, &step, broken)) {
+    if (gate_quick_leave(word, gate_mask(word), ticket, &step, broken)) {
         return step;
     }
     if (!shape_of(word, &s)) {

@@ -82,14 +82,24 @@ struct gate_view {
     unsigned bits; /* b */
 };
 
-static inline struct gate_view gate_view(uint64_t word)
+static inline uint32_t gate_mask(uint64_t word)
 {
-    uint32_t mask = gate__masks[word >> GATE_SEATS_SHIFT];
+    return gate__masks[word >> GATE_SEATS_SHIFT];
+}
+
+/* The same for one that knows the mask of that word. */
+static inline struct gate_view gate_view_by(uint64_t word, uint32_t mask)
+{
     return (struct gate_view){.mask = mask,
                               .seats = (uint32_t)(word >> GATE_SEATS_SHIFT) & 15,
                               .issue = (uint32_t)(word >> 32) & mask,
                               .valid = (uint32_t)word & mask,
                               .bits = (unsigned)(word >> GATE_BITS_SHIFT)};
+}
+
+static inline struct gate_view gate_view(uint64_t word)
+{
+    return gate_view_by(word, gate_mask(word));
 }
 
 /*
@@ -107,16 +117,17 @@ uint32_t gate_room(uint64_t word);
 
 /*
  * The quick ways, which need no more than a few compares because they stay within a block. Each is
- * one of the operations below, or false.
+ * one of the operations below, or false. `mask` is gate_mask(word).
  *
  * Take: VALID is ahead of ISSUE by d = 1..k. As numbers with COLOR above VALUE, VALID - ISSUE is d
  * in one block, and also if VALID is in the next block and its colour is ISSUE's plus 1; then
  * adding 1 to ISSUE at its block's end is right as well, since the one behind takes the colour of
  * the other. If ISSUE is ahead, the difference is not positive or more than M, hence more than k.
  */
-static inline bool gate_quick_take(uint64_t word, struct gate_step *step, unsigned broken)
+static inline bool gate_quick_take(uint64_t word, uint32_t mask, struct gate_step *step,
+                                   unsigned broken)
 {
-    struct gate_view v = gate_view(word);
+    struct gate_view v = gate_view_by(word, mask);
     uint32_t most = broken & GATE_TAKE_NEAR ? UINT32_MAX / 2 : v.seats;
     bool free_ticket = v.valid - v.issue - 1 < most ||
                        ((broken & GATE_TAKE_FREE) && v.mask != 0 && v.valid == v.issue);
@@ -126,10 +137,10 @@ static inline bool gate_quick_take(uint64_t word, struct gate_step *step, unsign
 
 /* Leave: the ticket is of VALID's block, so QUANT stays as it is; VALID is not at the end of it;
    and ISSUE has not reached the next ticket, so nobody waits for it; but somebody is inside. */
-static inline bool gate_quick_leave(uint64_t word, uint32_t ticket, struct gate_step *step,
-                                    unsigned broken)
+static inline bool gate_quick_leave(uint64_t word, uint32_t mask, uint32_t ticket,
+                                    struct gate_step *step, unsigned broken)
 {
-    struct gate_view v = gate_view(word);
+    struct gate_view v = gate_view_by(word, mask);
     *step = (struct gate_step){.word = word + 1};
     return v.mask != 0 && (v.valid - v.issue < v.seats || (broken & GATE_LEAVE_ALONE)) &&
            (ticket <= v.valid || (broken & GATE_LEAVE_BEFORE)) &&

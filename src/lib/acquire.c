@@ -272,6 +272,12 @@ static void see_in_the_last(struct usher_pool *pool)
     usher__pool_settle(pool);
 }
 
+static uint32_t issued(const void *line)
+{
+    const struct usher_pool *pool = line;
+    return core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+}
+
 enum { ENTER_TRIES = 3 }; /* before the long way */
 
 /* The guest was not the last to come and go. */
@@ -281,7 +287,8 @@ static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, stru
     int error = enter(pool, guest, seat);
     for (unsigned tries = 1; tries < ENTER_TRIES && (error == -EALREADY || error == -EBUSY);
          tries++) {
-        if (!usher__rivals_aside(pool, guest, error == -EALREADY) && error == -EBUSY) {
+        if (!usher__rivals_aside(&guest->rival, error == -EALREADY, issued, pool) &&
+            error == -EBUSY) {
             see_in_the_last(pool);
         }
         error = enter(pool, guest, seat);

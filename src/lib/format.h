@@ -44,9 +44,11 @@ struct format_shape {
 
 struct format_header {
     struct format_shape shape;
-    uint64_t check;             /* of the shape: format_check */
-    _Atomic int64_t crowded_ns; /* CLOCK_MONOTONIC until when nobody gives way: giveway.c */
-    uint64_t unused[6];
+    uint64_t check;              /* of the shape: format_check */
+    _Atomic int64_t crowded_ns;  /* CLOCK_MONOTONIC until when nobody gives way: giveway.c */
+    _Atomic uint32_t vain_calls; /* so often more one was called in vain than not: ready.c */
+    uint32_t unused_here;
+    uint64_t unused[5];
     _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */
     _Atomic uint32_t rows_used;  /* no row from here on has ever been owned */
     _Atomic uint64_t reaped;     /* guests reaped */
@@ -87,6 +89,7 @@ enum format_watch {
     FORMAT_WAITS = 1,  /* waits for a grant, asleep or about to be */
     FORMAT_LOOKS = 2,  /* asleep for a short while only: it will look around */
     FORMAT_SELDOM = 4, /* and that is short enough for the second in line, not for the first */
+    FORMAT_CALLED = 8, /* has been told that its turn is near, and wakes */
     FORMAT_BRIEF = 16, /* may give up, or get in, before it looks or knows the time */
     FORMAT_TOLD = 32   /* has been told to look, being so, and wakes */
 };

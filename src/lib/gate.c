@@ -7,17 +7,20 @@
  * whoever sleeps looks again by itself now and then.
  *
  * A wake is for one, the one that has slept longest of those on its bit, and that is nearly always
- * the one whose ticket is valid now. If it is not, it wakes all on that bit before it sleeps again;
- * but once only for each VALID that it sees, for all who slept then, and were called by then, are
- * up. So no wake is lost: follow a wake that another took. That one's ticket is valid, too, and its
+ * the one whose ticket is valid now, or the one after it, which is called (call.c). If its ticket
+ * is not valid, it wakes all on that bit before it sleeps again; but once only for each VALID that
+ * it sees, for all who slept then, and were called by then, are up. So no wake is lost: follow a
+ * wake that another took. That one's ticket is valid, too, or is before it sleeps again, and its
  * own wake went to somebody else on the bit, and so on; each wake to another, until one is found
- * that took a wake before its turn, and it wakes all.
+ * that took a wake before its turn, and it wakes all. Calls are more wakes than these, never fewer.
  */
 #include "usher.h"
 
 #include "core/gate.h"
+#include "lib/call.h"
 #include "lib/giveway.h"
 #include "lib/os.h"
+#include "lib/rivals.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -33,11 +36,17 @@ _Static_assert(sizeof(struct usher_gate) == 8, "a gate is eight bytes");
 #endif
 
 enum {
+    BITS = 32,                 /* on which one may sleep: gate_bit */
     LOOKS = 1000,              /* of whoever is next, before it sleeps: some ten microseconds */
     BRIEF_NS = 2 * 1000 * 1000 /* who waited for less the last time may give way before it sleeps */
 };
 
-static _Atomic int64_t crowded_ns; /* for giveway.c; a gate has no room for it */
+/* For giveway.c, call.c and rivals.c: a gate has no room for it. */
+static _Atomic int64_t crowded_ns;
+static _Atomic uint32_t vain_calls;
+static _Thread_local struct way_tried tried;
+static _Thread_local uint32_t calls_spared;
+static _Thread_local struct rival rival;
 static _Thread_local bool brief;
 
 /* Marks a pass that is good: one that is all zero, or has been used, is not. */
@@ -47,6 +56,26 @@ static _Thread_local bool brief;
 static inline uint64_t guess(const struct usher_gate *gate)
 {
     return __atomic_load_n(&gate->word, __ATOMIC_RELAXED);
+}
+
+/* The shape of the gate used last, 32 | its mask, 32. All 0 is right, too: no gate has that
+   shape. */
+static _Atomic uint64_t known;
+
+static __attribute__((noinline)) uint32_t look_up(uint64_t word)
+{
+    uint32_t mask = gate_mask(word);
+    atomic_store_explicit(&known, word >> GATE_SEATS_SHIFT << 32 | mask, memory_order_relaxed);
+    return mask;
+}
+
+/* gate_mask(word). Mostly it is the same gate as before, or one of that shape: then the mask need
+   not be fetched when the word is there, but with it, and each compare-and-swap comes sooner. */
+static inline uint32_t mask_of(uint64_t word)
+{
+    uint64_t last = atomic_load_explicit(&known, memory_order_relaxed);
+    return __builtin_expect(last >> 32 == word >> GATE_SEATS_SHIFT, 1) ? (uint32_t)last
+                                                                       : look_up(word);
 }
 
 /* Swap, or learn what the word is now. */
@@ -79,7 +108,7 @@ static bool sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket, in
                    gate_bit(ticket)) == 0;
 }
 
-struct turn {
+struct waits {
     struct usher_gate *gate;
     uint32_t ticket;
 };
@@ -87,18 +116,41 @@ struct turn {
 /* Or the gate is damaged. */
 static bool has_come(const void *context)
 {
-    const struct turn *turn = context;
-    uint64_t word = __atomic_load_n(&turn->gate->word, __ATOMIC_SEQ_CST);
-    return gate_is_valid(word, turn->ticket) != 0;
+    const struct waits *waits = context;
+    uint64_t word = __atomic_load_n(&waits->gate->word, __ATOMIC_SEQ_CST);
+    return gate_is_valid(word, waits->ticket) != 0;
 }
 
 /* Whoever has to sleep gives way first, if it comes again and again. */
 static void give_way(struct usher_gate *gate, uint64_t word, uint32_t ticket)
 {
-    struct turn turn = {gate, ticket};
+    struct waits waits = {gate, ticket};
+    struct turn turn = {&crowded_ns, has_come, &waits};
     if (brief) {
-        (void)usher__give_way(gate_view(word).seats, gate_places(word, ticket), &crowded_ns,
-                              has_come, &turn);
+        (void)usher__give_way_first(&turn, gate_view(word).seats, gate_places(word, ticket),
+                                    &tried);
+    }
+}
+
+/* It was woken, and is next: called, most likely. Has its turn come? */
+static bool be_ready(struct usher_gate *gate, uint32_t ticket)
+{
+    struct waits waits = {gate, ticket};
+    struct turn turn = {&crowded_ns, has_come, &waits};
+    bool come = usher__give_way(&turn);
+    usher__call_learn(&vain_calls, come);
+    return come;
+}
+
+/* One that comes again and again has left, and woken who is next: call the one after it. Not where
+   two may sleep on a bit, for who is awake when it is woken has the other woken in vain. (At the
+   end of a small block it may be another's bit; then nobody is called, or one in vain.) */
+static void call_next(struct usher_gate *gate, uint64_t word)
+{
+    struct gate_view v = gate_view(word);
+    uint32_t ahead = v.issue != v.valid ? gate_places(word, v.issue) : 0;
+    if (brief && ahead < BITS && usher__call_pays(v.seats, ahead, &vain_calls, &calls_spared)) {
+        wake(gate, gate_bit(v.valid + 1), 1);
     }
 }
 
@@ -118,6 +170,9 @@ static int wait_for(struct usher_gate *gate, uint32_t ticket)
         if (valid != 0) {
             brief = began == 0 ? brief : os_now_ns() - began < BRIEF_NS;
             return valid < 0 ? valid : 0;
+        }
+        if (woken && gate_places(word, ticket) == 1 && be_ready(gate, ticket)) {
+            continue;
         }
         if (woken && (!told || told_at != (uint32_t)word)) {
             told = true;
@@ -147,16 +202,28 @@ int usher_gate_init(struct usher_gate *gate, uint32_t guests, uint32_t seats)
     return error;
 }
 
-static __attribute__((noinline)) int enter(struct usher_gate *gate, struct usher_pass *pass)
+static uint32_t issued(const void *line)
 {
-    uint64_t word = guess(gate);
+    return gate_view(guess(line)).issue;
+}
+
+/* `lost`: to another that was faster. */
+static __attribute__((noinline)) int enter(struct usher_gate *gate, struct usher_pass *pass,
+                                           bool lost)
+{
     struct gate_step step;
-    do {
+    for (uint64_t word = guess(gate);; lost = true) {
+        if (lost && usher__rivals_aside(&rival, true, issued, gate)) {
+            word = guess(gate);
+        }
         step = gate_take(word, 0);
         if (step.result < 0) {
             return step.result;
         }
-    } while (!swap(gate, &word, step.word));
+        if (swap(gate, &word, step.word)) {
+            break;
+        }
+    }
     pass->ticket = step.ticket | GOOD_PASS;
     return step.result == 0 ? 0 : wait_for(gate, step.ticket);
 }
@@ -165,11 +232,14 @@ int usher_gate_enter(struct usher_gate *gate, struct usher_pass *pass)
 {
     uint64_t word = guess(gate);
     struct gate_step step;
-    if (__builtin_expect(gate_quick_take(word, &step, 0) && swap(gate, &word, step.word), 1)) {
-        pass->ticket = step.ticket | GOOD_PASS;
-        return 0;
+    if (__builtin_expect(!gate_quick_take(word, mask_of(word), &step, 0), 0)) {
+        return enter(gate, pass, false);
     }
-    return enter(gate, pass);
+    if (__builtin_expect(!swap(gate, &word, step.word), 0)) {
+        return enter(gate, pass, true);
+    }
+    pass->ticket = step.ticket | GOOD_PASS;
+    return 0;
 }
 
 int usher_gate_try(struct usher_gate *gate, struct usher_pass *pass)
@@ -199,6 +269,7 @@ static __attribute__((noinline)) int leave(struct usher_gate *gate, struct usher
     pass->ticket = 0;
     if (step.wakes != 0) {
         wake(gate, step.wakes, 1);
+        call_next(gate, step.word);
     }
     return 0;
 }
@@ -207,9 +278,10 @@ int usher_gate_leave(struct usher_gate *gate, struct usher_pass *pass)
 {
     uint64_t word = guess(gate);
     struct gate_step step;
-    if (__builtin_expect(gate_quick_leave(word, pass->ticket ^ GOOD_PASS, &step, 0) &&
-                             swap(gate, &word, step.word),
-                         1)) {
+    if (__builtin_expect(
+            gate_quick_leave(word, mask_of(word), pass->ticket ^ GOOD_PASS, &step, 0) &&
+                swap(gate, &word, step.word),
+            1)) {
         pass->ticket = 0;
         return 0;
     }

@@ -6,9 +6,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Let others run, if that pays where there are so many seats and so many in line: has its turn
-   come meanwhile? *crowded_ns is theirs who share that line, for this alone: 0 in the beginning. */
-bool usher__give_way(uint32_t seats, uint32_t ahead, _Atomic int64_t *crowded_ns,
-                     bool (*has_come)(const void *turn), const void *turn);
+/* A turn that is waited for. */
+struct turn {
+    _Atomic int64_t *crowded_ns; /* theirs who share that line, for this alone: 0 to begin with */
+    bool (*has_come)(const void *context);
+    const void *context;
+};
+
+/* What one that comes again and again has found out: all 0 in the beginning. */
+struct way_tried {
+    uint32_t vain;   /* so often more it has given way in vain, ... */
+    uint32_t spared; /* ... and so often it did so once only */
+};
+
+/* Let others run, for as long as a wake-up takes, or some: has the turn come meanwhile? */
+bool usher__give_way(const struct turn *turn);
+/* The same for one that comes, where there are so many seats and so many in line, and not for
+   longer than pays there. */
+bool usher__give_way_first(const struct turn *turn, uint32_t seats, uint32_t ahead,
+                           struct way_tried *tried);
 
 #endif

@@ -14,8 +14,12 @@
 
 enum {
     NEAR = 16,
+    WAYS = 1000,
+    WAY_NS = 50000,
+    VAIN = 4,
+    SELDOM = 64,
     LONG_NS = 1000000,
-    SPARED = 16,
+    SPARED = 64,
     MOST_NS = 1000000000, /* for which it is spared */
     MOST_PROCESSORS = 40, /* so that a line of more than twice as many has rows on the board */
     HANG_SECONDS = 100
@@ -108,29 +112,34 @@ static bool is_granted(const void *row)
 }
 
 /* How often a guest gives way before it finds that it has been granted, or sleeps. */
-static unsigned gives_way(struct usher_pool *pool, const struct guest *guest, bool granted)
+static unsigned gives_way(struct usher_pool *pool, struct guest *guest, bool granted)
 {
+    struct turn turn = {&pool->header->crowded_ns, is_granted, &pool->rows[guest->row]};
     ways = 0;
-    EXPECT_EQ(usher__give_way(usher__seats(pool), usher__line_ahead(pool),
-                              &pool->header->crowded_ns, is_granted, &pool->rows[guest->row]),
-              granted);
+    EXPECT_EQ(
+        usher__give_way_first(&turn, usher__seats(pool), usher__line_ahead(pool), &guest->way),
+        granted);
     return ways;
 }
 
-static void where_all_who_are_in_may_run_or_the_line_is_short_nobody_does(void)
+/* The clock stands still here. */
+static void who_does_and_how_often_depends_on_the_seats_and_the_line(void)
 {
     const uint32_t processors = os_processors();
+    const bool few = 2 * processors < NEAR;
     const struct {
         uint32_t seats, ahead;
         unsigned ways;
     } rows[] = {
         {processors, 2 * processors, 0},
-        {processors, 2 * processors + 1, 2 * processors < NEAR ? 2 : 1},
+        {processors, 2 * processors + 1, few ? WAYS : 1},
         {4 * processors, 2 * processors, 0},
-        {4 * processors, 2 * processors + 1, 2 * processors < NEAR ? 2 : 1},
+        {4 * processors, 2 * processors + 1, few ? WAYS : 1},
         {processors, 2 * processors + NEAR + 1, 1},
-        {processors, 2 * processors < NEAR ? NEAR : 0, 2 * processors < NEAR ? 2 : 0},
-        {processors - 1, 2 * processors + 1, 0},
+        {processors, few ? NEAR : 0, few ? WAYS : 0},
+        {processors - 1, 1, WAYS},
+        {processors - 1, NEAR, WAYS},
+        {processors - 1, NEAR + 1, 0},
         {processors - 1, 1000, 0},
         {processors, UINT32_MAX, 0}, /* seats are free: the line ends before it begins */
     };
@@ -141,6 +150,48 @@ static void where_all_who_are_in_may_run_or_the_line_is_short_nobody_does(void)
         }
         struct usher_pool *pool = open_with_line(rows[r].seats, rows[r].ahead, &guest);
         EXPECT_EQ(gives_way(pool, &guest, false), rows[r].ways);
+        close_made_up(pool);
+    }
+}
+
+static void it_is_not_for_longer_than_a_wake_up_or_two(void)
+{
+    struct guest guest;
+    if (2 * os_processors() >= NEAR) {
+        return; /* here all are far back */
+    }
+    struct usher_pool *pool = open_with_line(os_processors(), 2 * os_processors() + 1, &guest);
+    way_takes_ns = WAY_NS / 5;
+    EXPECT_EQ(gives_way(pool, &guest, false), 5);
+    way_takes_ns = WAY_NS / 5 - 1;
+    EXPECT_EQ(gives_way(pool, &guest, false), 6);
+    way_takes_ns = WAY_NS;
+    EXPECT_EQ(gives_way(pool, &guest, false), 1);
+    close_made_up(pool);
+}
+
+/* With as many seats as processors nobody knows for which of them it was in vain. */
+static void where_it_is_in_vain_it_is_tried_now_and_then(void)
+{
+    for (uint32_t spare = 0; spare < 2; spare++) {
+        struct guest guest;
+        if (os_processors() == 1 || 2 * os_processors() >= NEAR) {
+            return;
+        }
+        struct usher_pool *pool =
+            open_with_line(os_processors() - spare, 2 * os_processors() + 1, &guest);
+        for (unsigned n = 1; n <= VAIN + 3 * SELDOM; n++) {
+            bool often = spare == 0 || n <= VAIN || (n - VAIN) % SELDOM == 0;
+            EXPECT_EQ(gives_way(pool, &guest, false), often ? WAYS : 1);
+        }
+        /* and when it has not been in vain, again */
+        atomic_store(&pool->rows[0].word, core_row(CORE_GRANTED, 1, 7));
+        for (unsigned n = 0; n < 2 * SELDOM; n++) {
+            EXPECT_EQ(gives_way(pool, &guest, true), 0);
+        }
+        EXPECT_EQ(guest.way.vain, 0);
+        atomic_store(&pool->rows[0].word, core_row(CORE_WAITING, 1, 0));
+        EXPECT_EQ(gives_way(pool, &guest, false), WAYS);
         close_made_up(pool);
     }
 }
@@ -418,10 +469,9 @@ static void so_it_is_at_a_gate(void)
     if (os_processors() > 10) {
         return; /* no gate has more seats and room for so many */
     }
-    UNTIL(ways_at_a_gate(os_processors()) > 0); /* unless others have the processors */
-    if (os_processors() > 1) {
-        EXPECT_EQ(ways_at_a_gate(os_processors() - 1), 0);
-    }
+    /* unless others have the processors */
+    UNTIL(ways_at_a_gate(os_processors()) > 0);
+    UNTIL(os_processors() == 1 || ways_at_a_gate(os_processors() - 1) > 0);
 }
 
 int main(void)
@@ -432,7 +482,9 @@ int main(void)
         (void)printf("more processors than this test has guests for\n");
         return 77;
     }
-    RUN_BOTH(where_all_who_are_in_may_run_or_the_line_is_short_nobody_does);
+    RUN_BOTH(who_does_and_how_often_depends_on_the_seats_and_the_line);
+    RUN_BOTH(it_is_not_for_longer_than_a_wake_up_or_two);
+    RUN_BOTH(where_it_is_in_vain_it_is_tried_now_and_then);
     RUN_BOTH(whoever_is_granted_meanwhile_does_not_sleep);
     RUN_BOTH(who_had_to_wait_long_spares_others_that_for_a_while);
     RUN_BOTH(who_had_to_wait_long_sleeps_then);

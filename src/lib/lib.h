@@ -10,8 +10,10 @@
 
 #include "core/core.h"
 #include "lib/format.h"
+#include "lib/giveway.h"
 #include "lib/os.h"
 #include "lib/remote.h"
+#include "lib/rivals.h"
 #include "usher.h"
 
 #include <limits.h>
@@ -43,17 +45,19 @@ struct guest {
     bool noted;         /* since_ns in its row may be other than 0 */
     bool came;          /* its thread has had a seat before: `seat` */
     bool brief;         /* the last time it waited, it was over before anybody would look */
+    uint8_t soon;       /* so often in a row it did not wait for long; 2 is often: ready.c */
     struct guest *next; /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
     int64_t waited_ns;        /* for the seat held, if times are noted */
     uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
     uint32_t spared; /* ... and so often it did not try any more: ready.c */
-    uint64_t taken;  /* the request whose seat another thread gave back or made over, ... */
-    uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
-    bool ended;           /* its thread has */
-    bool aside_paid;      /* stepping aside did, the last time: rivals.c */
-    uint32_t aside_vain, aside_spared; /* so often in a row it did not; so often it was not tried */
-    uint32_t untimed; /* so often it was to wait briefly; most of these waits were not timed */
+    struct way_tried way;  /* the same of giving way: giveway.c */
+    uint32_t calls_spared; /* so often it did not call the next in line: ready.c */
+    uint64_t taken;        /* the request whose seat another thread gave back or made over, ... */
+    uint64_t taken_state;  /* ... and what it was then; under the pool's mutex, like the next */
+    bool ended;            /* its thread has */
+    struct rival rival;    /* stepping aside: rivals.c */
+    uint32_t untimed;      /* so often it was to wait briefly; most of these waits were not timed */
 };
 
 /* The request that published i, or could have: its row, its tag and its ticket. It comes round only
@@ -232,9 +236,6 @@ unsigned usher__look_place(struct usher_pool *pool, uint32_t own);
 int64_t usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now);
 /* A number that is different for each, without a state that threads would share. */
 uint32_t usher__look_scatter(uint32_t row, int64_t now);
-/* rivals.c: another was faster (lost), or is about to enter or to leave. If that pays here, step
-   aside for a moment, and true: try again. */
-bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost);
 /* ready.c: be awake when the grant comes. */
 /* Are there processors on which nobody who is in could want to run? Otherwise the rest is not for
    this pool. */
@@ -243,6 +244,12 @@ bool usher__ready_matters(const struct usher_pool *pool);
    took. */
 bool usher__ready_first(struct usher_pool *pool, struct guest *guest);
 void usher__ready_paid(struct guest *guest, int64_t waited_ns);
+/* It has waited for so long. */
+void usher__ready_waited(struct guest *guest, int64_t waited_ns);
+/* A guest has left: wake the next in line before its turn, if that pays here. And what that one
+   does when it is awake; turn NULL: nothing, for it has no time to wait. */
+void usher__ready_call(struct usher_pool *pool, struct guest *guest);
+void usher__ready_called(struct usher_pool *pool, const struct turn *turn);
 /* watch.c */
 /* Look around, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
    before the first time. `place`: 1, it is the first who looks; 2, the second; 3, one of the

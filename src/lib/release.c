@@ -50,6 +50,7 @@ static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struc
     (void)core_leave_slowly(&pool->core, &slow);
     usher__pool_settle(pool);
     count_and_note(pool, guest);
+    usher__ready_call(pool, guest);
     return 0;
 }
 

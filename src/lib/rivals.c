@@ -1,5 +1,5 @@
 /*
- * Stepping aside for a moment. Those who come at the same time take I from each other: whoever
+ * Stepping aside for a moment. Those who come at the same time take a word from each other: whoever
  * loses has fetched it from another processor in vain, and so it goes back and forth. Where they
  * stay for next to no time, nearly all of theirs goes into that. If instead one of them steps
  * aside, the other comes and goes many times on words that stay where they are; then it is the
@@ -9,7 +9,9 @@
  * one was aside? If not, it is tried now and then. Nobody who steps aside has a ticket: the order
  * is that of the tickets, as ever, and nobody is kept waiting.
  */
-#include "lib/lib.h"
+#include "lib/rivals.h"
+
+#include "lib/os.h"
 
 enum {
     ASIDE_NS = 1600,    /* a hundred entries of one that is not disturbed */
@@ -19,26 +21,21 @@ enum {
     LOOKS = 8           /* between two looks at the clock */
 };
 
-static uint32_t issued(const struct usher_pool *pool)
+bool usher__rivals_aside(struct rival *rival, bool lost, uint32_t (*issued)(const void *line),
+                         const void *line)
 {
-    return core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
-}
-
-bool usher__rivals_aside(const struct usher_pool *pool, struct guest *guest, bool lost)
-{
-    if (lost ? guest->aside_vain == ASIDE_VAIN && ++guest->aside_spared % ASIDE_SELDOM != 0
-             : !guest->aside_paid) {
+    if (lost ? rival->vain == ASIDE_VAIN && ++rival->spared % ASIDE_SELDOM != 0 : !rival->paid) {
         return false;
     }
-    uint32_t before = issued(pool);
+    uint32_t before = issued(line);
     int64_t end = os_now_ns() + ASIDE_NS;
     do {
         for (unsigned look = 0; look < LOOKS; look++) {
             os_relax();
         }
     } while (os_now_ns() < end);
-    guest->aside_paid = core_ticket_after(issued(pool), before) >= ASIDE_PAYS;
-    guest->aside_vain += guest->aside_vain < ASIDE_VAIN;
-    guest->aside_vain = guest->aside_paid ? 0 : guest->aside_vain;
+    rival->paid = issued(line) - before >= ASIDE_PAYS;
+    rival->vain += rival->vain < ASIDE_VAIN;
+    rival->vain = rival->paid ? 0 : rival->vain;
     return true;
 }

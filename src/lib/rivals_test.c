@@ -43,13 +43,19 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
+static uint32_t issued(const void *line)
+{
+    const struct usher_pool *pool = line;
+    return core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+}
+
 /* Does it step aside? Meanwhile so many come. */
 static bool aside(struct usher_pool *pool, struct guest *guest, bool lost, uint32_t many)
 {
     looks = 0;
     come = many;
     clocked = pool;
-    bool stepped = usher__rivals_aside(pool, guest, lost);
+    bool stepped = usher__rivals_aside(&guest->rival, lost, issued, pool);
     clocked = NULL;
     EXPECT_EQ(stepped, looks > 0);
     return stepped;
@@ -77,7 +83,7 @@ static void who_neither_lost_nor_gained_by_it_goes_on_at_once(void)
     for (int i = 0; i < 2 * SELDOM; i++) {
         EXPECT(!aside(pool, &guest, false, 100));
     }
-    EXPECT_EQ(guest.aside_vain + guest.aside_spared, 0);
+    EXPECT_EQ(guest.rival.vain + guest.rival.spared, 0);
     close_unused(pool);
 }
 
@@ -215,7 +221,7 @@ static void who_comes_steps_aside_if_another_was_faster(void)
         EXPECT(steps_aside(pool, DISTURBED));
         EXPECT(!steps_aside(pool, 0));
     }
-    EXPECT_EQ(usher__mine.last.guest->aside_vain, VAIN);
+    EXPECT_EQ(usher__mine.last.guest->rival.vain, VAIN);
     EXPECT(!steps_aside(pool, DISTURBED)); /* and was so too often in vain */
     tell(END);
     join(other);
@@ -234,9 +240,9 @@ static void who_finds_another_in_the_door_steps_aside_if_that_pays(void)
         tell(COME);
         uint32_t its = core_i_row(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
         EXPECT_EQ(core_row_state(usher__row_word(pool, its)), CORE_ENTERING);
-        guest->aside_paid = paid;
+        guest->rival.paid = paid;
         EXPECT_EQ(steps_aside(pool, 0), paid);
-        EXPECT(!guest->aside_paid);
+        EXPECT(!guest->rival.paid);
         EXPECT_EQ(core_row_state(usher__row_word(pool, its)), CORE_GRANTED);
         tell(GO);
     }

@@ -6,7 +6,6 @@
  * place in line asks for. In a line that moves so fast that nobody waits for LOOK_LATER_NS nobody
  * looks at all, nor has to be told to.
  */
-#include "lib/giveway.h"
 #include "lib/lib.h"
 
 #include <errno.h>
@@ -136,13 +135,31 @@ static bool is_granted(const void *row)
     return core_row_state(atomic_load(&its->word)) == CORE_GRANTED;
 }
 
-/* Giving way may take long, and is for those who come again and again. */
+static struct turn turn_of(const struct sleeper *s)
+{
+    return (struct turn){&s->pool->header->crowded_ns, is_granted, s->row};
+}
+
+/* Giving way may take long. */
+static bool may_give_way(const struct sleeper *s)
+{
+    return s->deadline_ns == INT64_MAX && s->pool->waiting == NULL;
+}
+
+/* It is for those who come again and again. */
 static bool gives_way(const struct sleeper *s)
 {
-    struct usher_pool *pool = s->pool;
-    return s->guest->brief && s->deadline_ns == INT64_MAX && pool->waiting == NULL &&
-           usher__give_way(usher__seats(pool), usher__line_ahead(pool), &pool->header->crowded_ns,
-                           is_granted, s->row);
+    struct turn turn = turn_of(s);
+    return s->guest->brief && may_give_way(s) &&
+           usher__give_way_first(&turn, usher__seats(s->pool), usher__line_ahead(s->pool),
+                                 &s->guest->way);
+}
+
+/* It was called before its turn. */
+static void be_ready(const struct sleeper *s)
+{
+    struct turn turn = turn_of(s);
+    usher__ready_called(s->pool, may_give_way(s) ? &turn : NULL);
 }
 
 /* The clock is asked for the first time. */
@@ -185,6 +202,9 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     uint32_t watch = atomic_load(&row->watch);
     s->counted = (watch & FORMAT_TOLD) != 0;
     atomic_store_explicit(&row->watch, watch & FORMAT_REAPED, memory_order_release);
+    if (watch & FORMAT_CALLED) {
+        be_ready(s);
+    }
 }
 
 /* Until it is granted, or leaves the line. */
@@ -216,7 +236,8 @@ static int wait_in_line(struct sleeper *s)
         }
         look_if_due(s, now);
         sleep_once(s, word);
-        /* Woken, but not granted anything: it has been told to look. */
+        /* Woken, but not granted anything: it has been told to look. (Or called in vain; but then
+           it may have been told, too.) */
         bool told = s->called && s->place == 3;
         s->scout = s->scout || (told && core_row_state(atomic_load(&s->row->word)) != CORE_GRANTED);
     }
@@ -246,7 +267,8 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     int64_t ended = os_now_ns();
     atomic_store_explicit(&s.row->since_ns, error == 0 ? ended : 0, memory_order_relaxed);
     guest->waited_ns = error == 0 ? ended - s.began : guest->waited_ns;
-    guest->brief = error == 0 && ended - s.began < LOOK_SOON_NS;
+    guest->brief = error == 0 && !s.late && ended - s.began < LOOK_SOON_NS;
+    usher__ready_waited(guest, error == 0 ? ended - s.began : INT64_MAX);
     if (ready) {
         usher__ready_paid(guest, ended - s.began);
     }
