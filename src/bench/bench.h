@@ -77,6 +77,12 @@ void bench_unshare(void *memory, size_t size);
 void bench_futex_wait(const void *word, uint32_t seen);
 void bench_futex_wait_for(const void *word, uint32_t seen, unsigned ms); /* at most */
 void bench_futex_wake(const void *word, unsigned count);
+/* The first two processors that we may use; how many there are, at most two. Run on that one. */
+unsigned bench_processors(unsigned found[2]);
+void bench_stay_on(unsigned processor);
+/* Do two processors run at the same time? 1 if they do, more if they often do not: together.c. 0:
+   that cannot be known. In a process without children. */
+double bench_together(void);
 /* A path for a pool, or for another file of that suffix, that nobody else has. */
 const char *bench_pool(void);
 void bench_path(char *path, size_t room, const char *suffix);

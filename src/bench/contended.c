@@ -35,6 +35,7 @@ static unsigned peer_count;
 static double speed[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double worst[CELLS][BENCH_MAX_PEERS][ROUNDS], seen[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double out_of_turn[BENCH_MAX_PEERS];
+static double together[CELLS];         /* before each */
 static bool compared[BENCH_MAX_PEERS]; /* a figure is wanted of it, or is told */
 static unsigned rounds, few_rounds, watched;
 
@@ -190,6 +191,7 @@ void bench_contended(void)
         }
     }
     for (unsigned c = 0; c < count; c++) {
+        together[c] = bench_together();
         measure_cell(&cells[c], c);
     }
     report(cells, count);
@@ -205,6 +207,9 @@ void bench_contended(void)
     want_wait(cells, count, "usher gate", "limit_fifo", true);
     want_wait(cells, count, "limit_fifo, again", "limit_fifo", false);
     want_wait(cells, count, "usher pool", bench_limit_cas.name, false);
+    bench_tell(
+        "a cache line between two processors, mean / median of its ways: 1 if both always ran",
+        bench_summarise(together, count));
     for (unsigned p = 0; p < peer_count; p++) {
         if (peers[p]->ticket != NULL && (peers[p]->flags & PEER_LIMIT) == 0) {
             char what[96];

@@ -44,10 +44,16 @@ static const struct {
      "what chance makes of a cell. Where each entry is a wake-up it is the kernel's choice, cell "
      "by\n"
      "cell and round by round, whether the next one runs where the last one did, or on the other\n"
-     "processor, which takes several times as long."},
+     "processor, which takes several times as long.\n\n"
+     "In a virtual machine it may be that the processors do not run at the same time. So before\n"
+     "each cell two processes, one on each, hand a cache line to each other; the mean of its ways\n"
+     "over their median, told above, is about 1 if both always ran. If it is 2 or more, this\n"
+     "section tells of the host."},
     {"handover", "Handed to a sleeper",
      "From just before a release to just after the other process has it. The limit is a futex and\n"
-     "nothing else."},
+     "nothing else. Whoever has to wait comes 10 us before, and sleeps by then, unless it looks "
+     "for\n"
+     "its turn or gives way for longer: as the pool and the gate do."},
     {"parked", "With a long line",
      "A seat goes down a line of threads of 100 processes, all asleep. Wake-ups are counted by "
      "the\n"

@@ -58,28 +58,6 @@ static const struct bench_peer ping_pong = {
     NULL,
 };
 
-static void stay_on(unsigned processor)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(processor, &set);
-    (void)sched_setaffinity(0, sizeof set, &set);
-}
-
-/* The first two processors that we may use; how many there are, at most two. */
-static unsigned find_processors(unsigned *found)
-{
-    cpu_set_t set;
-    unsigned count = 0;
-    (void)sched_getaffinity(0, sizeof set, &set);
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++) {
-        if (CPU_ISSET(cpu, &set)) {
-            found[count++] = cpu;
-        }
-    }
-    return count;
-}
-
 /*
  * Who is in waits until the other wants to be, and some more, so that it sleeps: every pass is a
  * hand-over to a sleeper. Whoever gets it notes how long that took.
@@ -130,7 +108,7 @@ static double measure(const struct bench_peer *peer, const unsigned *processors)
     }
     for (me = 0; me < 2; me++) {
         if (bench_fork() == 0) {
-            stay_on(processors[me]);
+            bench_stay_on(processors[me]);
             be_player(peer, turns);
         }
     }
@@ -192,7 +170,7 @@ static void compare(const char *name, const char *title, const unsigned *process
 void bench_handover(void)
 {
     unsigned two[2];
-    unsigned count = find_processors(two);
+    unsigned count = bench_processors(two);
     const unsigned same[2] = {two[0], two[0]};
     compare("same", "a hand-over to a sleeper on the same processor", same);
     if (count == 2) {
