@@ -174,7 +174,7 @@ void bench_contended(void)
 {
     struct cell cells[CELLS];
     unsigned count = make_cells(cells);
-    rounds = bench_pick(7, 2, 1);
+    rounds = bench_pick(6, 2, 1);
     few_rounds = bench_pick(2, 1, 1);
     watched = bench_pick(2, 1, 1);
     bench_work_ns(1); /* so that all workers have its measure */

@@ -105,9 +105,11 @@ static void write_machine(FILE *file, const json_t *results)
     for (unsigned k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         (void)fprintf(file, "| %s | %s |\n", keys[k][0], bench_text(machine, keys[k][1]));
     }
-    (void)fprintf(file, "| processors | %.0f |\n| load when it began | %.2f |\n| took | %.0f s |\n",
+    (void)fprintf(file,
+                  "| processors | %.0f |\n| load when it began | %.2f |\n| took | %.0f s |\n"
+                  "| of which the host gave to others | %.0f s, of all processors together |\n",
                   bench_number(machine, "processors"), bench_number(machine, "load"),
-                  bench_number(results, "seconds"));
+                  bench_number(results, "seconds"), bench_number(results, "stolen"));
 }
 
 /* The median, and how far the quartiles are from it, in percent. */

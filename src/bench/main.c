@@ -124,6 +124,7 @@ static int read_options(int argc, char **argv, struct asked *asked)
 static void measure(const struct asked *asked, bool all)
 {
     double begin = bench_now_ns();
+    double stolen = bench_stolen_s();
     (void)bench_pool(); /* named after us, not after a child */
     for (unsigned w = 0; w < WORKLOADS; w++) {
         if (all || asked->wanted[w]) {
@@ -135,6 +136,7 @@ static void measure(const struct asked *asked, bool all)
     }
     (void)json_object_set_new(bench_results(), "seconds",
                               json_real((bench_now_ns() - begin) / 1e9));
+    (void)json_object_set_new(bench_results(), "stolen", json_real(bench_stolen_s() - stolen));
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
  * The results as a JSON document, the only form they are kept in: what is printed, written as CSV,
  * drawn and put into the document is read from there.
  *
- *     {"usher-bench": 1, "machine": {...}, "effort": "quick", "seconds": 41.2,
+ *     {"usher-bench": 1, "machine": {...}, "effort": "quick", "seconds": 41.2, "stolen": 0.3,
  *      "tables": [{"workload", "name", "title", "unit", "better",
  *                  "rows": [{"case", "x", "peer", "median", "q1", "q3", "least", "most",
  *                            "count"}]}],
@@ -18,6 +18,7 @@
 
 /* The machine, the kernel, the compiler, the commit. */
 json_t *bench_machine(void);
+double bench_stolen_s(void);
 
 /* The document so far. */
 json_t *bench_results(void);
