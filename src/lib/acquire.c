@@ -193,7 +193,7 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
         take.row = guest->row;
         take.cycle = core_row_cycle(guest->r);
         take.seat = last_seat(pool, guest);
-        usher__pool_wake_later();
+        usher__pool_wake_later(guest);
         (void)core_take(&pool->core, &take);
         usher__pool_settle(pool);
         usher__guest_began(guest, take.cycle);

@@ -259,8 +259,8 @@ static void one_that_dies_when_called_is_reaped(void)
     finish(pool);
 }
 
-/* Nor does it take a clock, if whoever granted it the seat has to do with the pool again. */
-static void one_that_dies_when_called_is_asked_for_later(void)
+/* Nor does it take a clock, unless whoever granted it the seat comes again, and looks then. */
+static void whoever_does_not_come_again_asks_at_once_for_one_that_was_called(void)
 {
     scene_clear();
     struct usher_pool *pool = scene_open("pool", 1);
@@ -275,13 +275,7 @@ static void one_that_dies_when_called_is_asked_for_later(void)
     (void)atomic_fetch_or(&row->watch, FORMAT_CALLED);
     EXPECT_EQ(kill(child, SIGKILL), 0);
     EXPECT_EQ(waitpid(child, NULL, 0), child);
-    atomic_store(&waiter.told, 1);
-    EXPECT_EQ(usher_release(pool, &seat), 0);
-    EXPECT_EQ(atomic_load(&waiter.done), 0); /* it is not asked for at once */
-    seat = scene_acquire(pool);
-    join(waiter.thread);
-    EXPECT_EQ(waiter.result, 0);
-    EXPECT_EQ(usher_release(pool, &seat), 0);
+    let_all_in(&waiter, 1, pool, &seat);
     with_file = true;
     finish(pool);
 }
@@ -431,7 +425,7 @@ int main(void)
         RUN_BOTH(a_call_that_was_not_heard_costs_nothing);
         RUN_BOTH(one_with_a_deadline_is_called_in_vain);
         RUN(one_that_dies_when_called_is_reaped);
-        RUN(one_that_dies_when_called_is_asked_for_later);
+        RUN(whoever_does_not_come_again_asks_at_once_for_one_that_was_called);
     }
     RUN_BOTH(those_who_stay_briefly_call_each_other);
     RUN(at_a_gate_who_comes_for_once_does_not_call);

@@ -46,7 +46,7 @@ struct format_header {
     struct format_shape shape;
     uint64_t check;              /* of the shape: format_check */
     _Atomic int64_t crowded_ns;  /* CLOCK_MONOTONIC until when nobody gives way: giveway.c */
-    _Atomic uint32_t vain_calls; /* so often more one was called in vain than not: ready.c */
+    _Atomic uint32_t vain_calls; /* so often more one was called in vain than not: call.c */
     uint32_t unused_here;
     uint64_t unused[5];
     _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */

@@ -117,8 +117,8 @@ enum { LIB_LOCK_REMOVE = 1 << 30, LIB_LOCK_ROW = LIB_LOCK_REMOVE + 1 };
 /* usher.c */
 /* Whether a handle may be used: 0, -ESTALE or -EIDRM. */
 int usher__pool_usable(const struct usher_pool *pool);
-/* Before core calls: who is granted a seat is woken when that is settled. */
-void usher__pool_wake_later(void);
+/* Before core calls for that guest: who is granted a seat is woken when that is settled. */
+void usher__pool_wake_later(const struct guest *guest);
 /* After core calls: wake who is yet to be; see to those that were granted a seat and did not
    wake. */
 void usher__pool_settle(struct usher_pool *pool);
@@ -244,8 +244,9 @@ bool usher__ready_matters(const struct usher_pool *pool);
    took. */
 bool usher__ready_first(struct usher_pool *pool, struct guest *guest);
 void usher__ready_paid(struct guest *guest, int64_t waited_ns);
-/* It has waited for so long. */
+/* It has waited for so long. And does it come again and again? */
 void usher__ready_waited(struct guest *guest, int64_t waited_ns);
+bool usher__ready_often(const struct guest *guest);
 /* A guest has left: wake the next in line before its turn, if that pays here. And what that one
    does when it is awake; turn NULL: nothing, for it has no time to wait. */
 void usher__ready_call(struct usher_pool *pool, struct guest *guest);

@@ -78,12 +78,18 @@ void usher__ready_waited(struct guest *guest, int64_t waited_ns)
     guest->soon = waited_ns < SOON_NS ? soon : 0;
 }
 
+bool usher__ready_often(const struct guest *guest)
+{
+    return guest->soon >= SOON;
+}
+
 /* Only who comes again and again calls: otherwise there is one wake-up a seat given back, and each
    is a grant. */
 void usher__ready_call(struct usher_pool *pool, struct guest *guest)
 {
-    if (guest->soon < SOON || !usher__call_pays(usher__seats(pool), usher__line_ahead(pool),
-                                                &pool->header->vain_calls, &guest->calls_spared)) {
+    if (!usher__ready_often(guest) ||
+        !usher__call_pays(usher__seats(pool), usher__line_ahead(pool), &pool->header->vain_calls,
+                          &guest->calls_spared)) {
         return;
     }
     uint32_t row = first_in_line(pool);

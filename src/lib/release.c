@@ -46,7 +46,7 @@ static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struc
     slow.leave.published = published;
     slow.leave.v = v;
     guest->v = LIB_NOTHING;
-    usher__pool_wake_later();
+    usher__pool_wake_later(guest);
     (void)core_leave_slowly(&pool->core, &slow);
     usher__pool_settle(pool);
     count_and_note(pool, guest);

@@ -16,10 +16,7 @@ static _Thread_local struct {
     bool later;       /* who is granted now is not woken before usher__pool_settle */
     uint32_t granted; /* and this one is */
     uint32_t absent;  /* its sleeper was not there to be woken */
-    struct {
-        uint64_t pool_id, word;
-        uint32_t row;
-    } doubt; /* the same of one that had been called before; pool_id 0: of nobody */
+    bool often;       /* this thread comes again and again, and looks then: usher__ready_often */
 } told;
 
 static void wake(struct usher_pool *pool, uint32_t row)
@@ -31,11 +28,9 @@ static void wake(struct usher_pool *pool, uint32_t row)
     if (!(watch & FORMAT_WAITS) || os_wake(&pool->rows[row].word, pool->shared) != 0) {
         return;
     }
-    if (watch & FORMAT_CALLED) { /* nearly always it is on its way, and is not asked for yet */
-        told.doubt.pool_id = pool->id;
-        told.doubt.word = usher__row_word(pool, row);
-        told.doubt.row = row;
-    } else {
+    /* One that was called is nearly always on its way; if it is dead, whoever comes again finds out
+       in its first look. */
+    if (!(watch & FORMAT_CALLED) || !told.often) {
         told.absent = row + 1;
     }
 }
@@ -55,9 +50,10 @@ static void granted(void *context, uint32_t row)
  * and finish that first. So where all there is to do is a matter of nanoseconds, that is done
  * before.
  */
-void usher__pool_wake_later(void)
+void usher__pool_wake_later(const struct guest *guest)
 {
     told.later = true;
+    told.often = usher__ready_often(guest);
 }
 
 /* A waiter that was killed in its sleep is granted its seat like any other, and would keep the line
@@ -76,28 +72,15 @@ static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool)
     (void)pthread_setcancelstate(cancel, NULL);
 }
 
-/* Is one that was called, and granted a seat some time ago, still not awake? */
-static void look_into_doubt(struct usher_pool *pool)
-{
-    uint32_t row = told.doubt.row;
-    told.doubt.pool_id = 0;
-    if (row < pool->core.rows && usher__row_word(pool, row) == told.doubt.word &&
-        (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS)) {
-        told.absent = row + 1;
-    }
-}
-
 void usher__pool_settle(struct usher_pool *pool)
 {
     told.later = false;
-    if (told.doubt.pool_id == pool->id) {
-        look_into_doubt(pool);
-    }
     if (told.granted != 0) {
         uint32_t row = told.granted - 1;
         told.granted = 0;
         wake(pool, row);
     }
+    told.often = false;
     if (told.absent != 0) {
         look_at_absent(pool);
     }

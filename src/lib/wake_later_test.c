@@ -222,7 +222,7 @@ static void one_is_woken_later_and_once(void)
         atomic_store(&rows[row].watch, FORMAT_WAITS);
     }
     EXPECT(woken_by_grant(pool, 0) == &rows[0]);
-    usher__pool_wake_later();
+    usher__pool_wake_later(&(struct guest){0});
     EXPECT(woken_by_grant(pool, 1) == NULL);
     EXPECT(woken_by_grant(pool, 2) == &rows[2]);
     usher__pool_settle(pool);
