@@ -21,7 +21,7 @@
 
 enum {
     VAIN_MOST = 16, /* from here on it is tried ... */
-    SELDOM = 64,    /* ... once in so many times */
+    SELDOM = 16,    /* ... once in so many times */
     VAIN_COSTS = 4  /* so many that are not in vain make up for one that is */
 };
 

@@ -16,7 +16,7 @@
 enum {
     VAIN_MOST = 16,
     VAIN_COSTS = 4,
-    SELDOM = 64,
+    SELDOM = 16,
     SOON = 2,
     SOON_NS = 60000000,
     WAITERS = 3,

@@ -121,11 +121,19 @@ static bool has_come(const void *context)
     return gate_is_valid(word, waits->ticket) != 0;
 }
 
+/* A gate does not count them; but so many fewer are in line before it. */
+static uint32_t let_in(const void *context)
+{
+    const struct waits *waits = context;
+    uint64_t word = __atomic_load_n(&waits->gate->word, __ATOMIC_SEQ_CST);
+    return gate_is_valid(word, waits->ticket) != 0 ? 0 : 0U - gate_places(word, waits->ticket);
+}
+
 /* Whoever has to sleep gives way first, if it comes again and again. */
 static void give_way(struct usher_gate *gate, uint64_t word, uint32_t ticket)
 {
     struct waits waits = {gate, ticket};
-    struct turn turn = {&crowded_ns, has_come, &waits};
+    struct turn turn = {&crowded_ns, has_come, let_in, &waits};
     if (brief) {
         (void)usher__give_way_first(&turn, gate_view(word).seats, gate_places(word, ticket),
                                     &tried);
@@ -136,7 +144,7 @@ static void give_way(struct usher_gate *gate, uint64_t word, uint32_t ticket)
 static bool be_ready(struct usher_gate *gate, uint32_t ticket)
 {
     struct waits waits = {gate, ticket};
-    struct turn turn = {&crowded_ns, has_come, &waits};
+    struct turn turn = {&crowded_ns, has_come, let_in, &waits};
     bool come = usher__give_way(&turn);
     usher__call_learn(&vain_calls, come);
     return come;

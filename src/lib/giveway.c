@@ -7,12 +7,13 @@
  * It does not pay where there are as many seats as processors, or more, and the line is short: then
  * most get in without having to wait, and whoever gives way would only have two take turns who need
  * not. With fewer seats nobody gets in without the other's leaving; but they may stay so long that
- * it is in vain, and that is found out by trying. Who is far back gives way once, which is for
- * those before it.
+ * it is in vain, and that is found out by trying. Who is far back does not, but where there are
+ * more seats than processors: there it gives way once, for those who have a seat and no processor.
  *
  * Nor does it pay where others run who have nothing to do with the pool: they keep the processor
  * for as long as they may, while one that is woken has it at once. So whoever had to wait for long
- * says so, and for a while nobody gives way.
+ * says so, and for a while nobody gives way. But not if the line went on meanwhile: then it was
+ * those before it who ran, and they are many.
  *
  * Its ticket is taken by then: the order is that of the tickets, as ever. It is a matter of time
  * alone; who dies here is a waiter that died awake.
@@ -22,14 +23,16 @@
 #include "lib/os.h"
 
 enum {
-    NEAR = 16,                     /* who is further back gives way once */
-    WAY_NS = 50 * 1000,            /* the others for so long: a wake-up takes up to half of that */
+    NEAR = 16,                     /* who is further back gives way once, or not at all */
+    WAY_NS = 100 * 1000,           /* the others for so long: two wake-ups, and some inside */
     WAYS = 1000,                   /* and not more often */
     VAIN = 4,                      /* so often more in vain than not, and it is tried ... */
     SELDOM = 64,                   /* ... once in so many times */
-    LONG_NS = 1000 * 1000,         /* nobody who comes and goes here runs for that long at a time */
+    LONG_NS = 1000 * 1000,         /* so long is long, ... */
+    PACE_NS = 100 * 1000,          /* ... if fewer were let in than one in so much time */
     SPARED = 64,                   /* so many times as long nobody gives way after that, ... */
-    SPARED_NS = 1000 * 1000 * 1000 /* ... but not for longer: it may have been stopped */
+    SPARED_NS = 100 * 1000 * 1000, /* ... but not for longer: it was a moment, or it was stopped */
+    LET_IN = (1 << 20) - 1
 };
 
 /* What stands there may be of another boot, or made up. */
@@ -51,14 +54,15 @@ static bool give_way(const struct turn *turn, unsigned most)
     if (turn->has_come(turn->context)) {
         return true;
     }
-    int64_t now = os_now_ns();
-    const int64_t end = now + WAY_NS;
-    for (unsigned ways = 0; ways < most && now < end && !is_crowded(turn, now); ways++) {
-        int64_t before = now;
+    const uint32_t before = turn->let_in(turn->context);
+    const int64_t began = os_now_ns();
+    int64_t now = began;
+    for (unsigned ways = 0; ways < most && now < began + WAY_NS && !is_crowded(turn, now); ways++) {
         os_give_way();
         now = os_now_ns();
-        if (now - before >= LONG_NS) {
-            note_crowd(turn, now, now - before);
+        if (now - began >= LONG_NS &&
+            (now - began) / PACE_NS > ((turn->let_in(turn->context) - before) & LET_IN)) {
+            note_crowd(turn, now, now - began);
         }
         if (turn->has_come(turn->context)) {
             return true;
@@ -75,11 +79,15 @@ bool usher__give_way(const struct turn *turn)
 bool usher__give_way_first(const struct turn *turn, uint32_t seats, uint32_t ahead,
                            struct way_tried *tried)
 {
-    const bool spare = seats < os_processors();
-    if (spare ? ahead > NEAR : ahead <= 2 * os_processors()) {
+    const uint32_t processors = os_processors();
+    const bool spare = seats < processors;
+    if (!spare && ahead <= 2 * processors) {
         return false;
     }
-    if (ahead > NEAR || (spare && tried->vain == VAIN && ++tried->spared % SELDOM != 0)) {
+    if (ahead > NEAR) {
+        return seats > processors && give_way(turn, 1);
+    }
+    if (spare && tried->vain == VAIN && ++tried->spared % SELDOM != 0) {
         return give_way(turn, 1);
     }
     bool come = give_way(turn, WAYS);

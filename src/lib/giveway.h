@@ -10,6 +10,8 @@
 struct turn {
     _Atomic int64_t *crowded_ns; /* theirs who share that line, for this alone: 0 to begin with */
     bool (*has_come)(const void *context);
+    /* How many have been let in before, less than 2^20: from there on it begins again. */
+    uint32_t (*let_in)(const void *context);
     const void *context;
 };
 

@@ -15,12 +15,13 @@
 enum {
     NEAR = 16,
     WAYS = 1000,
-    WAY_NS = 50000,
+    WAY_NS = 100000,
     VAIN = 4,
     SELDOM = 64,
     LONG_NS = 1000000,
     SPARED = 64,
-    MOST_NS = 1000000000, /* for which it is spared */
+    PACE_NS = 100000,
+    MOST_NS = 100000000,  /* for which it is spared */
     MOST_PROCESSORS = 40, /* so that a line of more than twice as many has rows on the board */
     HANG_SECONDS = 100
 };
@@ -105,16 +106,21 @@ static void grant_second(unsigned n)
     }
 }
 
-static bool is_granted(const void *row)
+static bool is_granted(const void *pool)
 {
-    const struct format_row *its = row;
-    return core_row_state(atomic_load(&its->word)) == CORE_GRANTED;
+    return core_row_state(usher__row_word(pool, 0)) == CORE_GRANTED;
+}
+
+static uint32_t let_in(const void *pool)
+{
+    const struct core *core = &((const struct usher_pool *)pool)->core;
+    return core_v_valid(atomic_load(&core->words[CORE_AT_V(core)]));
 }
 
 /* How often a guest gives way before it finds that it has been granted, or sleeps. */
 static unsigned gives_way(struct usher_pool *pool, struct guest *guest, bool granted)
 {
-    struct turn turn = {&pool->header->crowded_ns, is_granted, &pool->rows[guest->row]};
+    struct turn turn = {&pool->header->crowded_ns, is_granted, let_in, pool};
     ways = 0;
     EXPECT_EQ(
         usher__give_way_first(&turn, usher__seats(pool), usher__line_ahead(pool), &guest->way),
@@ -132,10 +138,11 @@ static void who_does_and_how_often_depends_on_the_seats_and_the_line(void)
         unsigned ways;
     } rows[] = {
         {processors, 2 * processors, 0},
-        {processors, 2 * processors + 1, few ? WAYS : 1},
+        {processors, 2 * processors + 1, few ? WAYS : 0},
         {4 * processors, 2 * processors, 0},
         {4 * processors, 2 * processors + 1, few ? WAYS : 1},
-        {processors, 2 * processors + NEAR + 1, 1},
+        {processors, 2 * processors + NEAR + 1, 0},
+        {4 * processors, 2 * processors + NEAR + 1, 1},
         {processors, few ? NEAR : 0, few ? WAYS : 0},
         {processors - 1, 1, WAYS},
         {processors - 1, NEAR, WAYS},
@@ -199,7 +206,7 @@ static void where_it_is_in_vain_it_is_tried_now_and_then(void)
 static void whoever_is_granted_meanwhile_does_not_sleep(void)
 {
     struct guest guest;
-    made_up = open_with_line(os_processors(), 2 * os_processors() + 1, &guest);
+    made_up = open_with_line(2 * os_processors(), 2 * os_processors() + 1, &guest);
     grant_first(0);
     EXPECT_EQ(gives_way(made_up, &guest, true), 0); /* it was so before */
     atomic_store(&made_up->rows[0].word, core_row(CORE_WAITING, 1, 0));
@@ -218,7 +225,8 @@ static void who_had_to_wait_long_spares_others_that_for_a_while(void)
 {
     struct guest guest;
     const int64_t took[] = {LONG_NS, 4 * LONG_NS, MOST_NS / SPARED, MOST_NS, 3600LL * MOST_NS};
-    struct usher_pool *pool = open_with_line(os_processors(), 2 * os_processors() + NEAR, &guest);
+    struct usher_pool *pool =
+        open_with_line(2 * os_processors(), 2 * os_processors() + NEAR, &guest);
     for (size_t n = 0; n < sizeof took / sizeof took[0]; n++) {
         way_takes_ns = LONG_NS - 1;
         EXPECT_EQ(gives_way(pool, &guest, false), 1);
@@ -231,6 +239,42 @@ static void who_had_to_wait_long_spares_others_that_for_a_while(void)
         time_ns += 1;
     }
     close_made_up(pool);
+}
+
+static uint32_t let_in_meanwhile;
+
+static void let_others_in(unsigned n)
+{
+    _Atomic uint64_t *v = &made_up->core.words[CORE_AT_V(&made_up->core)];
+    uint32_t valid = core_v_valid(atomic_load(v));
+    atomic_store(v, core_v(valid + let_in_meanwhile, 0, CORE_NOBODY, 0));
+    take_time(n);
+}
+
+/* Then they are who ran, and not somebody who has nothing to do with it. Tickets begin again. */
+static void not_if_the_line_went_on_meanwhile(void)
+{
+    for (uint32_t first = 0; first < 2; first++) {
+        struct guest guest;
+        made_up = open_with_line(2 * os_processors(), 2 * os_processors() + NEAR, &guest);
+        uint64_t v = atomic_load(&made_up->core.words[CORE_AT_V(&made_up->core)]);
+        for (unsigned more = 0; more < 2; more++) {
+            uint32_t valid = first == 0 ? core_v_valid(v) : CORE_TICKET_MASK - 3;
+            uint32_t issue = valid + 2 * os_processors() + NEAR;
+            atomic_store(&made_up->core.words[CORE_AT_V(&made_up->core)],
+                         core_v(valid, 0, CORE_NOBODY, 0));
+            atomic_store(&made_up->core.words[CORE_AT_I(&made_up->core)],
+                         core_i(issue, CORE_NOBODY, 0));
+            atomic_store(&made_up->header->crowded_ns, 0);
+            on_way = let_others_in;
+            way_takes_ns = 4 * LONG_NS;
+            let_in_meanwhile = 4 * LONG_NS / PACE_NS - 1 + more;
+            EXPECT_EQ(gives_way(made_up, &guest, false), 1);
+            EXPECT_EQ(atomic_load(&made_up->header->crowded_ns) == 0, more);
+        }
+        atomic_store(&made_up->core.words[CORE_AT_V(&made_up->core)], v);
+        close_made_up(made_up);
+    }
 }
 
 /* Nor does it give way a second time itself. */
@@ -253,7 +297,7 @@ static void whatever_stands_there_nobody_is_kept_waiting(void)
     for (size_t n = 0; n < sizeof until / sizeof until[0]; n++) {
         struct guest guest;
         struct usher_pool *pool =
-            open_with_line(os_processors(), 2 * os_processors() + NEAR, &guest);
+            open_with_line(2 * os_processors(), 2 * os_processors() + NEAR, &guest);
         atomic_store(&pool->header->crowded_ns, until[n]);
         EXPECT_EQ(gives_way(pool, &guest, false), 1);
         close_made_up(pool);
@@ -487,6 +531,7 @@ int main(void)
     RUN_BOTH(where_it_is_in_vain_it_is_tried_now_and_then);
     RUN_BOTH(whoever_is_granted_meanwhile_does_not_sleep);
     RUN_BOTH(who_had_to_wait_long_spares_others_that_for_a_while);
+    RUN_BOTH(not_if_the_line_went_on_meanwhile);
     RUN_BOTH(who_had_to_wait_long_sleeps_then);
     RUN_BOTH(whatever_stands_there_nobody_is_kept_waiting);
     RUN_BOTH(who_comes_again_and_again_gives_way_and_need_not_be_woken);

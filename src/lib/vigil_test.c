@@ -91,14 +91,15 @@ static void a_vigil_ends_when_it_is_told_to(void)
 {
     pid_t mortal = scene_start(idle, NULL);
     struct pollfd watched = watch(mortal);
-    int before = threads_of(getpid());
+    const int before = 1;
+    UNTIL(threads_of(getpid()) == before); /* one that was joined is in the list for a moment */
     int descriptors = scene_descriptors();
     for (int round = 0; round < SCENE_ROUNDS(200); round++) {
         struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
         EXPECT(vigil != NULL);
         usher__vigil_end(vigil);
     }
-    UNTIL(threads_of(getpid()) == before); /* one that was joined is in the list for a moment */
+    UNTIL(threads_of(getpid()) == before);
     EXPECT_EQ(scene_descriptors(), descriptors);
     scene_kill(mortal);
     (void)close(watched.fd);

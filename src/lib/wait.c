@@ -129,15 +129,21 @@ static bool is_brief(const struct sleeper *s)
            ++s->guest->untimed % TIMED != 0;
 }
 
-static bool is_granted(const void *row)
+static bool is_granted(const void *sleeper)
 {
-    const struct format_row *its = row;
-    return core_row_state(atomic_load(&its->word)) == CORE_GRANTED;
+    const struct sleeper *s = sleeper;
+    return core_row_state(atomic_load(&s->row->word)) == CORE_GRANTED;
+}
+
+static uint32_t let_in(const void *sleeper)
+{
+    const struct core *core = &((const struct sleeper *)sleeper)->pool->core;
+    return core_v_valid(atomic_load(&core->words[CORE_AT_V(core)]));
 }
 
 static struct turn turn_of(const struct sleeper *s)
 {
-    return (struct turn){&s->pool->header->crowded_ns, is_granted, s->row};
+    return (struct turn){&s->pool->header->crowded_ns, is_granted, let_in, s};
 }
 
 /* Giving way may take long. */
