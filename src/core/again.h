@@ -49,11 +49,6 @@ core_enter_again(struct core *c, struct core_again *f)
 {
     CORE_BEGIN(f);
     f->granted = false;
-    CORE_READ(c, f, f->word, CORE_AT_I(c));
-    if (f->word != f->i) {
-        CORE_FORGET(f->word);
-        CORE_RETURN(f);
-    }
     CORE_READ(c, f, f->word, CORE_AT_V(c));
     f->granted = f->word == f->v || CORE_DROPS(c, CORE_GUARD_AGAIN_V);
     CORE_FORGET(f->word);
@@ -78,13 +73,13 @@ core_enter_again(struct core *c, struct core_again *f)
     CORE_END(f);
 }
 
-/* It is in: is the seat that it had last, f->seat, still its? */
+/* It is in: is the seat that it had last still its? */
 static inline __attribute__((always_inline)) enum core_progress core_sit_again(struct core *c,
                                                                                struct core_again *f)
 {
     CORE_BEGIN(f);
-    CORE_READ(c, f, f->word, c->at_seat + f->seat);
-    f->seated = core_seat_is(f->word, f->row);
+    CORE_READ(c, f, f->word, f->seat_at);
+    f->seated = core_seat_is(f->word, f->mark);
     CORE_FORGET(f->word);
     CORE_END(f);
 }

@@ -218,8 +218,8 @@ struct core_enter {
 
 /* A guest that was the last to come and to leave: again.h. */
 struct core_again {
-    uint32_t row, seat;
-    uint32_t row_at; /* core__own_at: where its row is */
+    uint32_t row_at, seat_at; /* core__own_at: where its row is; and the seat it had last */
+    uint64_t mark;            /* core_seat_mark of its row */
     uint64_t r;      /* its row when it entered last */
     uint64_t i;      /* as it published it when it entered */
     uint64_t v;      /* as it published it, with nothing owed, when it left */

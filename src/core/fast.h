@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
     } else if (!f->absorb && f->seat != CORE_NO_SEAT) {
         CORE_READ(c, f, f->word, c->at_seat + f->seat);
-        f->seated = core_seat_is(f->word, f->row);
+        f->seated = core_seat_is(f->word, core_seat_mark(f->row));
         CORE_FORGET(f->word);
     }
     CORE_END(f);

@@ -242,10 +242,15 @@ static inline uint64_t core_seat_counted(uint64_t seat, uint64_t most)
     return (seat & ~(uint64_t)CORE_SEAT_COUNT_BITS) | ((seat + 1) & most);
 }
 
-/* Is the seat this row's, without any question? */
-static inline bool core_seat_is(uint64_t seat, uint32_t row)
+/* The seat of a row, without any question; is it that? */
+static inline uint64_t core_seat_mark(uint32_t row)
 {
-    return (seat & ~CORE_SEAT_COUNT_BITS) == (uint64_t)(row + 1) << 48;
+    return (uint64_t)(row + 1) << 48;
+}
+
+static inline bool core_seat_is(uint64_t seat, uint64_t mark)
+{
+    return (seat & ~CORE_SEAT_COUNT_BITS) == mark;
 }
 
 #endif

@@ -109,7 +109,7 @@ static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, 
         claim.first = where_to_look(pool, guest, claim.seats, ticket);
         (void)core_claim(&pool->core, &claim);
         if (claim.ok) {
-            guest->seat = claim.seat;
+            usher__guest_sits(pool, guest, claim.seat);
             guest->came = true;
             *inherited = claim.inherited;
             return 0;
@@ -338,8 +338,8 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
     }
     guest->i = f.i;
     guest->r = f.r;
-    f.row = guest->row;
-    f.seat = guest->seat;
+    f.mark = guest->mark;
+    f.seat_at = guest->seat_at;
     (void)core_sit_again(&pool->core, &f);
     if (!f.seated) {
         return sit_or_leave(pool, guest, seat);

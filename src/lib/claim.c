@@ -88,9 +88,10 @@ void usher__claim_resume(const struct usher_pool *pool, struct guest *guest)
 {
     uint32_t seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
     usher__guest_began(guest, core_row_cycle(usher__row_word(pool, guest->row)));
-    guest->seat = seat < pool->core.seats ? seat : 0;
+    usher__guest_sits(pool, guest, seat < pool->core.seats ? seat : 0);
     guest->came = false;
     guest->waited_ns = 0;
+    guest->mark = core_seat_mark(guest->row);
     guest->row_at = CORE_AT_ROWS(&pool->core) + guest->row * CORE_ROW_STRIDE(&pool->core);
 }
 

@@ -36,17 +36,19 @@ enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_
 struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
     _Atomic uint32_t wanted;             /* enum guest_wanted, or 0 */
+    uint32_t seat;                       /* held, or held last */
+    uint32_t row_at;                     /* where its row is among the core's words, ... */
+    uint32_t seat_at;                    /* ... and its seat */
+    uint64_t mark;                       /* core_seat_mark of its row */
+    uint64_t r;     /* the row's last cycle and ticket, as if it were ENTERING */
+    uint64_t i, v;  /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
+    uint64_t until; /* core_again_until */
     uint32_t row;
-    uint32_t row_at;    /* where it is among the core's words */
-    uint32_t seat;      /* held, or held last */
-    uint64_t r;         /* the row's last cycle and ticket, as if it were ENTERING */
-    uint64_t i, v;      /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
-    uint64_t until;     /* core_again_until */
-    bool noted;         /* since_ns in its row may be other than 0 */
-    bool came;          /* its thread has had a seat before: `seat` */
-    bool brief;         /* the last time it waited, it was over before anybody would look */
-    uint8_t soon;       /* so often in a row it did not wait for long; 2 is often: ready.c */
-    struct guest *next; /* in the pool's list; never changes */
+    bool noted;               /* since_ns in its row may be other than 0 */
+    bool came;                /* its thread has had a seat before: `seat` */
+    bool brief;               /* the last time it waited, it was over before anybody would look */
+    uint8_t soon;             /* so often in a row it did not wait for long; 2 is often: ready.c */
+    struct guest *next;       /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
     int64_t waited_ns;        /* for the seat held, if times are noted */
     uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
@@ -173,6 +175,12 @@ static inline void usher__guest_began(struct guest *guest, uint64_t cycle)
 {
     guest->r = core_row(CORE_ENTERING, cycle, 0);
     guest->i = guest->v = LIB_NOTHING;
+}
+static inline void usher__guest_sits(const struct usher_pool *pool, struct guest *guest,
+                                     uint32_t seat)
+{
+    guest->seat = seat;
+    guest->seat_at = pool->core.at_seat + seat;
 }
 /* A row for a request of this thread. 0, -EUSERS or another error. */
 int usher__guest_get(struct usher_pool *pool, struct guest **guest);

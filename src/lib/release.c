@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) int leave_again(struct usher_pool *
         return leave_slowly(pool, guest, true, f.v);
     }
     guest->v = f.v;
-    count_one(&core.words[f.row_at + CORE_AT_OWN(&core) - CORE_AT_ROWS(&core)]);
+    count_one(&core.words[f.row_at] + CORE_AT_OWN(&core) - CORE_AT_ROWS(&core));
     return 0;
 }
 

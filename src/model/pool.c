@@ -107,16 +107,18 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     case ENTERING_AGAIN:
         p->cycles++;
-        p->u.again = (struct core_again){.row = process, .i = p->i, .v = p->v};
+        p->u.again = (struct core_again){.i = p->i, .v = p->v};
         p->u.again.r = core_row(CORE_ENTERING, p->cycle, core_i_issue(p->i));
         p->u.again.row_at = core__own_at(c, process);
         break;
     case SITTING_AGAIN:
-        p->u.again.row = process; /* and if the pool has shrunk just now, it came before */
-        p->u.again.seat = core_own_seat(atomic_load(&c->words[core__own_seat_at(c, process)]));
+        p->u.again.mark = core_seat_mark(process); /* and if the pool has shrunk just now, it came
+                                                      before */
+        p->u.again.seat_at =
+            c->at_seat + core_own_seat(atomic_load(&c->words[core__own_seat_at(c, process)]));
         break;
     case LEAVING_AGAIN:
-        p->u.again = (struct core_again){.row = process, .v = p->v};
+        p->u.again = (struct core_again){.v = p->v};
         p->u.again.row_at = core__own_at(c, process);
         p->u.again.r = core_row(CORE_ENTERING, p->cycle, p->ticket);
         break;
@@ -258,7 +260,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
         entered_again(c, p, process);
         break;
     case SITTING_AGAIN:
-        p->seat = p->u.again.seat;
+        p->seat = p->u.again.seat_at - c->at_seat;
         begin(c, p, p->u.again.seated ? HOLDING : CLAIMING, process);
         break;
     case LEAVING_AGAIN:
@@ -360,8 +362,8 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
     struct core c;
     model__core(system, memory, &c);
     uint64_t i = atomic_load(&c.words[AT_I]);
-    if (p->i != i) {
-        p->i = 0; /* I never says that again, and core_enter_again would see it and do nothing */
+    if (p->i != i && p->v != atomic_load(&c.words[AT_V]) && p->mode == RESTING) {
+        p->i = 0; /* they never say that again, and core_enter_again would see it and do nothing */
     }
     unsigned turn = world__turn(atomic_load(&c.words[AT_WORLD]));
     if (turn != 0 && turn != process + 1) {

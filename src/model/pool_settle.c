@@ -82,7 +82,7 @@ void model__settle(const struct step_system *system, const uint64_t *words, void
     if (system->limits.tag_bits != 0 || system->limits.sleeper != 0) {
         return;
     }
-    p->i = p->i == words[AT_I] ? p->i : 0;
+    p->i = p->i == words[AT_I] || p->v == words[AT_V] || p->mode != RESTING ? p->i : 0;
     p->v = p->v == words[AT_V] || p->v == 0 ? p->v : OLD_V;
     if (p->mode == LEAVING_AGAIN && !p->u.again.published && p->u.again.v != words[AT_V]) {
         p->u.again.v = OLD_V;
