@@ -48,7 +48,9 @@ static const struct {
      "In a virtual machine it may be that the processors do not run at the same time. So before\n"
      "each cell two processes, one on each, hand a cache line to each other; the mean of its ways\n"
      "over their median, told above, is about 1 if both always ran. If it is 2 or more, this\n"
-     "section tells of the host."},
+     "section tells of the host. Whatever is measured while the host takes processors away is\n"
+     "measured again, at the same peer and a few times at most, and the calmest counts; how often\n"
+     "that was is told above, too."},
     {"handover", "Handed to a sleeper",
      "From just before a release to just after the other process has it. The limit is a futex and\n"
      "nothing else. Whoever has to wait comes 10 us before, and sleeps by then, unless it looks "

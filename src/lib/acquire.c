@@ -85,7 +85,7 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
         core_seat_row(atomic_load(&core->words[core->at_seat + guest->seat])) == guest->row) {
         return guest->seat;
     }
-    uint32_t next = guest->seat + 1 < seats ? guest->seat + 1 : 0;
+    uint32_t next = guest->seat + 1U < seats ? guest->seat + 1U : 0;
     if (guest->came && seats == usher__seats(pool) && seems_free(pool, next)) {
         return next;
     }

@@ -35,16 +35,16 @@ enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_
    whoever makes `state` IDLE or SPARE is done with it. */
 struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
-    _Atomic uint32_t wanted;             /* enum guest_wanted, or 0 */
-    uint32_t seat;                       /* held, or held last */
-    uint32_t row_at;                     /* where its row is among the core's words, ... */
-    uint32_t seat_at;                    /* ... and its seat */
-    uint64_t mark;                       /* core_seat_mark of its row */
-    uint64_t r;     /* the row's last cycle and ticket, as if it were ENTERING */
-    uint64_t i, v;  /* what it published last: core/again.h; LIB_NOTHING: nothing to go by */
-    uint64_t until; /* core_again_until */
-    uint32_t row;
-    bool noted;               /* since_ns in its row may be other than 0 */
+    uint64_t r;             /* the row's last cycle and ticket, as if it were ENTERING */
+    uint64_t i, v;          /* what it published last: core/again.h; LIB_NOTHING: nothing */
+    uint64_t until;         /* core_again_until */
+    uint64_t mark;          /* core_seat_mark of its row */
+    uint32_t row, row_at;   /* and where that is among the core's words; */
+    uint32_t seat_at;       /* so is its seat */
+    uint16_t seat;          /* held, or held last */
+    _Atomic uint8_t wanted; /* enum guest_wanted, or 0 */
+    bool noted;             /* since_ns in its row may be other than 0 */
+    /* the second line */
     bool came;                /* its thread has had a seat before: `seat` */
     bool brief;               /* the last time it waited, it was over before anybody would look */
     uint8_t soon;             /* so often in a row it did not wait for long; 2 is often: ready.c */
@@ -61,6 +61,7 @@ struct guest {
     struct rival rival;    /* stepping aside: rivals.c */
     uint32_t untimed;      /* so often it was to wait briefly; most of these waits were not timed */
 };
+_Static_assert(offsetof(struct guest, came) == 64, "what the common way needs is in one line");
 
 /* The request that published i, or could have: its row, its tag and its ticket. It comes round only
    when 2^31 tickets have been issued, and the tag is the same by chance. */
@@ -179,7 +180,7 @@ static inline void usher__guest_began(struct guest *guest, uint64_t cycle)
 static inline void usher__guest_sits(const struct usher_pool *pool, struct guest *guest,
                                      uint32_t seat)
 {
-    guest->seat = seat;
+    guest->seat = (uint16_t)seat;
     guest->seat_at = pool->core.at_seat + seat;
 }
 /* A row for a request of this thread. 0, -EUSERS or another error. */
