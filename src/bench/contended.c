@@ -19,7 +19,7 @@ static unsigned make_cells(struct cell *cells)
     static const unsigned processes[] = {4, 16, 64};
     static const unsigned seats[] = {1, 2, 8};
     static const unsigned inside[] = {0, 1000, 20000};
-    unsigned step = bench_pick(1, 1, 13); /* of 27 cells: three are enough to see that it runs */
+    unsigned step = bench_pick(1, 4, 13); /* seven of all kinds for a look, three for a smoke */
     unsigned count = 0;
     for (unsigned c = 0; c < CELLS; c += step) {
         struct cell *cell = &cells[count++];
@@ -37,11 +37,11 @@ static unsigned peer_count;
 static double speed[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double worst[CELLS][BENCH_MAX_PEERS][ROUNDS], seen[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double out_of_turn[BENCH_MAX_PEERS];
-static double together[CELLS];         /* before each */
+static double together[CELLS];         /* before the first round of each */
 static bool compared[BENCH_MAX_PEERS]; /* a figure is wanted of it, or is told */
 static unsigned rounds, few_rounds, watched;
-static double spare_ns;     /* so much time is left to measure again what was disturbed */
-static double redone, calm; /* so often that was done; and so often it was not needed */
+static double spare_ns;              /* so much time is left to measure again what was disturbed */
+static double counted, calm, redone; /* so many count; of these so many were not; so many do not */
 
 /* Where each entry is a wake-up a cell comes out differently each time: what is compared is
    measured more often than what is only shown. */
@@ -73,8 +73,9 @@ static struct found run_calmly(const struct bench_peer *peer, const struct cell 
             best = found;
             least = stolen;
         }
-        calm += stolen < LITTLE_S;
         if (stolen < LITTLE_S || tries == TRIES || spare_ns <= 0) {
+            counted++;
+            calm += least < LITTLE_S;
             return best;
         }
         spare_ns -= bench_now_ns() - began;
@@ -82,23 +83,35 @@ static struct found run_calmly(const struct bench_peer *peer, const struct cell 
     }
 }
 
-static void measure_cell(const struct cell *cell, unsigned c)
+/* A round of a cell. All cells have their first round before any has its second: what happens on
+   this machine for a minute or two disturbs a round of many, and not all rounds of one. */
+static void measure_cell(const struct cell *cell, unsigned c, unsigned round)
 {
+    for (unsigned i = 0; i < peer_count; i++) {
+        unsigned p = (i + round) % peer_count;
+        if (!fits(peers[p], cell) || (round >= rounds_of(p) && round < rounds)) {
+            continue;
+        }
+        struct found found =
+            round < rounds ? run_calmly(peers[p], cell) : cell_run(peers[p], cell, true);
+        if (round < rounds) {
+            speed[c][p][round] = found.turns_a_second;
+            worst[c][p][round] = found.worst_us;
+        } else {
+            seen[c][p][round - rounds] = found.overtaken;
+            out_of_turn[p] += found.out_of_turn;
+        }
+    }
+}
+
+static void measure(const struct cell *cells, unsigned count)
+{
+    const double spare_s = bench_pick(100, 3, 0);
     for (unsigned round = 0; round < rounds + watched; round++) {
-        for (unsigned i = 0; i < peer_count; i++) {
-            unsigned p = (i + round) % peer_count;
-            if (!fits(peers[p], cell) || (round >= rounds_of(p) && round < rounds)) {
-                continue;
-            }
-            struct found found =
-                round < rounds ? run_calmly(peers[p], cell) : cell_run(peers[p], cell, true);
-            if (round < rounds) {
-                speed[c][p][round] = found.turns_a_second;
-                worst[c][p][round] = found.worst_us;
-            } else {
-                seen[c][p][round - rounds] = found.overtaken;
-                out_of_turn[p] += found.out_of_turn;
-            }
+        spare_ns += spare_s * 1e9 / rounds;
+        for (unsigned c = 0; c < count; c++) {
+            together[c] = round == 0 ? bench_together() : together[c];
+            measure_cell(&cells[c], c, round);
         }
     }
 }
@@ -209,7 +222,6 @@ void bench_contended(void)
     rounds = bench_pick(6, 2, 1);
     few_rounds = bench_pick(2, 1, 1);
     watched = bench_pick(2, 1, 1);
-    spare_ns = bench_pick(100, 3, 0) * 1e9;
     bench_work_ns(1); /* so that all workers have its measure */
     peer_count = bench_choose(peers, 0, PEER_SPINS | PEER_THREADS);
     peers[peer_count++] = &bench_limit_cas; /* waits for nobody: its longest wait is the kernel's */
@@ -223,10 +235,7 @@ void bench_contended(void)
             compared[p] = compared[p] || strcmp(peers[p]->name, names[n]) == 0;
         }
     }
-    for (unsigned c = 0; c < count; c++) {
-        together[c] = bench_together();
-        measure_cell(&cells[c], c);
-    }
+    measure(cells, count);
     report(cells, count);
     want_speed(cells, count, "usher pool", "limit_fifo", 0.9, true);
     want_speed(cells, count, "usher pool", "semop+SEM_UNDO", 1, true);
@@ -243,9 +252,12 @@ void bench_contended(void)
     bench_tell(
         "a cache line between two processors, mean / median of its ways: 1 if both always ran",
         bench_summarise(together, count));
-    bench_tell("times a cell was measured again, because the host took processors away",
-               bench_summarise(&redone, 1));
-    bench_tell("times it was measured while the host took none", bench_summarise(&calm, 1));
+    const double made = (counted + redone) / counted;
+    const double disturbed = counted / (calm > 0 ? calm : 1);
+    bench_tell("rounds made / rounds that count: 1 if the host never took processors away",
+               bench_summarise(&made, 1));
+    bench_tell("rounds that count / those of them in which it hardly did",
+               bench_summarise(&disturbed, 1));
     for (unsigned p = 0; p < peer_count; p++) {
         if (peers[p]->ticket != NULL && (peers[p]->flags & PEER_LIMIT) == 0) {
             char what[96];

@@ -16,11 +16,17 @@ static const struct {
     {"uncontended", "Alone",
      "One thread acquires and releases, and nobody else is about: what the atomics cost. Rounds "
      "of\n"
-     "a millisecond, so that few are interrupted, in nine processes (`--quick`: five), one after "
+     "a quarter of a millisecond, so that few are interrupted, in nine processes (`--quick`: "
+     "five), one after "
      "the\n"
      "other, each executed anew. The same loop is about a seventh slower in some processes than\n"
      "in others, and stays so, probably by which memory the kernel happens to give: one process\n"
-     "would measure its luck. The figures are of the rounds of all of them together."},
+     "would measure its luck. The figures are of the rounds of all of them together. In a virtual\n"
+     "machine another may run on the other half of the core, and slow down whoever needs many\n"
+     "instructions: before and after each round some work is timed, and the round is made again, "
+     "a\n"
+     "few times at most, whoever the peer is, if that took longer than it can; how often that was\n"
+     "is told above."},
     {"contended", "Many processes",
      "Processes that come again as soon as they have left. At first all have a seat who run, and\n"
      "the others are yet to run; it is a matter of luck for how long, and several times as fast "
@@ -48,9 +54,9 @@ static const struct {
      "In a virtual machine it may be that the processors do not run at the same time. So before\n"
      "each cell two processes, one on each, hand a cache line to each other; the mean of its ways\n"
      "over their median, told above, is about 1 if both always ran. If it is 2 or more, this\n"
-     "section tells of the host. Whatever is measured while the host takes processors away is\n"
-     "measured again, at the same peer and a few times at most, and the calmest counts; how often\n"
-     "that was is told above, too."},
+     "section tells of the host. Throughput and waits that were measured while the host took\n"
+     "processors away are measured again, at the same peer, a few times at most and for a minute\n"
+     "or two in all, and the calmest counts; how often that was is told above, too."},
     {"handover", "Handed to a sleeper",
      "From just before a release to just after the other process has it. The limit is a futex and\n"
      "nothing else. Whoever has to wait comes 10 us before, and sleeps by then, unless it looks "

@@ -191,7 +191,7 @@ void bench_parked(void)
     const unsigned sizes[SIZES] = {FIRST, bench_pick(1000, 1000, 150),
                                    bench_pick(10000, 4000, 200)};
     const unsigned most = sizes[SIZES - 1];
-    const unsigned rounds = bench_pick(9, 2, 1);
+    const unsigned rounds = bench_pick(9, 1, 1);
     const size_t room = sizeof *shared + most * sizeof shared->took[0];
     shared = bench_shared(room);
     open_all(most);

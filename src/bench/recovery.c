@@ -149,7 +149,7 @@ static void measure_in_line(void)
 {
     static double took[MOST_BEHIND][BENCH_MAX_ROUNDS];
     const struct bench_peer *peer = &bench_usher_pool;
-    unsigned deaths = bench_pick(25, 4, 1);
+    unsigned deaths = bench_pick(25, 2, 1);
     double most = 0;
     if (peer->open(1, 16) != 0 || peer->attach() != 0) {
         bench_absent("recovery", peer->name, "could not be opened");
@@ -225,7 +225,7 @@ void bench_recovery(void)
 {
     static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
     const struct bench_peer *peers[BENCH_MAX_PEERS];
-    unsigned deaths = bench_pick(120, 15, 2);
+    unsigned deaths = bench_pick(120, 8, 2);
     unsigned count = bench_choose(peers, PEER_SURVIVES, PEER_SPINS | PEER_THREADS);
     shared = bench_shared(sizeof *shared);
     for (unsigned p = 0; p < count; p++) {

@@ -83,8 +83,8 @@ static void measure_crowd(unsigned at, unsigned rounds, double seconds)
 
 static void compare_speed(void)
 {
-    unsigned rounds = bench_pick(5, 3, 2);
-    double seconds = bench_pick(800, 500, 100) / 1000.0;
+    unsigned rounds = bench_pick(5, 2, 2);
+    double seconds = bench_pick(800, 200, 100) / 1000.0;
     unsigned engine = peer_count;
     peers[peer_count++] = &bench_zk_engine;
     for (unsigned at = 0; at < CROWDS; at++) {
@@ -126,7 +126,7 @@ static void count_trips(void)
     static const double wanted[LINES] = {2.5, 2.5, 3.5};
     static double trips[LINES][2][BENCH_MAX_ROUNDS];
     const double trip_ns = 2 * DELAY_US * 1000.0;
-    unsigned rounds = bench_pick(12, 5, 2);
+    unsigned rounds = bench_pick(12, 2, 2);
     pid_t link;
     int port = bench_delay_start(server.port, DELAY_US, &link);
     struct bench_client clients[2][2] = {0};
@@ -201,7 +201,7 @@ static void count_notifications(void)
     double most = 0;
     bench_table("zookeeper", "notifications", "notifications that the servers send for a release",
                 "notifications", "less");
-    for (unsigned l = 0; l < 3 && l < bench_pick(3, 2, 1); l++) {
+    for (unsigned l = 0; l < 3 && l < bench_pick(3, 1, 1); l++) {
         char where[32];
         (void)snprintf(where, sizeof where, "%u in line", lines[l]);
         for (unsigned p = 0; p < peer_count; p++) {
@@ -224,7 +224,7 @@ static void count_notifications(void)
 static void compare_deaths(void)
 {
     static double took[2][MOST_SCENES];
-    unsigned scenes = bench_pick(MOST_SCENES, 4, 1);
+    unsigned scenes = bench_pick(MOST_SCENES, 1, 1);
     struct bench_client holders[2][MOST_SCENES] = {0};
     struct bench_client waiters[2][MOST_SCENES] = {0};
     double killed_ns[2][MOST_SCENES] = {0};
@@ -301,7 +301,7 @@ static double play_stopped_scene(struct stopped_scene *scene)
 static void compare_stopped(void)
 {
     static double took[2][MOST_SCENES];
-    unsigned scenes = bench_pick(4, 2, 1);
+    unsigned scenes = bench_pick(4, 1, 1);
     for (unsigned s = 0; s < scenes; s++) {
         struct stopped_scene stage[2] = {0};
         for (unsigned p = 0; p < peer_count; p++) {

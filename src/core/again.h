@@ -6,9 +6,11 @@
  *     nothing is owed, nobody has resized                VALID was published after ISSUE, beyond it
  *     the next cycle's tag is neither I's nor V's, which have the last cycle's
  *
- * so that of all the questions of fast.h one is left, whether the place is an old one. Explored
- * like the rest. On the way out V alone is compared: whatever has happened to I meanwhile, a V that
- * this guest delivered is finished.
+ * so that of all the questions of fast.h one is left, whether the place is an old one. That I still
+ * says so is told by the compare-and-swap: if it does not, the row has said ENTERING for a moment,
+ * and nobody minds a row that enters and that I does not name. Explored like the rest. On the way
+ * out V alone is compared: whatever has happened to I meanwhile, a V that this guest delivered is
+ * finished.
  *
  * What it says now differs from what it said then by one in the ticket and one in the cycle: the
  * words are not put together anew, but added to, until one of their fields would run over.

@@ -220,9 +220,9 @@ struct core_enter {
 struct core_again {
     uint32_t row_at, seat_at; /* core__own_at: where its row is; and the seat it had last */
     uint64_t mark;            /* core_seat_mark of its row */
-    uint64_t r;      /* its row when it entered last */
-    uint64_t i;      /* as it published it when it entered */
-    uint64_t v;      /* as it published it, with nothing owed, when it left */
+    uint64_t r;               /* its row when it entered last */
+    uint64_t i;               /* as it published it when it entered */
+    uint64_t v;               /* as it published it, with nothing owed, when it left */
 
     CORE_AT
     bool granted, seated; /* in: as in core_enter */

@@ -10,7 +10,7 @@
 struct turn {
     _Atomic int64_t *crowded_ns; /* theirs who share that line, for this alone: 0 to begin with */
     bool (*has_come)(const void *context);
-    /* How many have been let in before, less than 2^20: from there on it begins again. */
+    /* How many have been let in before, in its low 20 bits. */
     uint32_t (*let_in)(const void *context);
     const void *context;
 };
@@ -21,7 +21,7 @@ struct way_tried {
     uint32_t spared; /* ... and so often it did so once only */
 };
 
-/* Let others run, for as long as a wake-up takes, or some: has the turn come meanwhile? */
+/* Let others run, for as long as two wake-ups take, or some: has the turn come meanwhile? */
 bool usher__give_way(const struct turn *turn);
 /* The same for one that comes, where there are so many seats and so many in line, and not for
    longer than pays there. */

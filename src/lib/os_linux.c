@@ -275,8 +275,8 @@ int os_locked(int fd, off_t byte)
 
 enum { FORGET_AT = 0xec0 / 8 };
 
-/* Not at the beginning of its page: it is read on the way in and out, and what has the same place in
-   another page and was just written, as a row at the beginning of its, makes such a read wait. */
+/* Not at the beginning of its page: it is read on the way in and out, and what was just written at
+   the same place of another page, as the first row is at the beginning of its, makes that wait. */
 uint64_t *os_forget_on_fork(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

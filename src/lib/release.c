@@ -64,12 +64,11 @@ static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest
     if (!f.done) {
         return leave_slowly(pool, guest, f.published, f.v);
     }
-    /* A seat beyond those that a shrunk pool has is not for the next time; and who notes times does
-       that on the long way. */
-    guest->v =
-        core_v_owed(f.v) == 0 && guest->seat < usher__seats(pool) && !(pool->flags & USHER_TIMES)
-            ? f.v
-            : LIB_NOTHING;
+    /* Only who entered, and did not wait, has published an I to go by. A seat beyond those that a
+       shrunk pool has is not for the next time; and who notes times does that on the long way. */
+    bool again = guest->i != LIB_NOTHING && core_v_owed(f.v) == 0 &&
+                 guest->seat < usher__seats(pool) && !(pool->flags & USHER_TIMES);
+    guest->v = again ? f.v : LIB_NOTHING;
     count_and_note(pool, guest);
     return 0;
 }

@@ -77,10 +77,37 @@ static void more_visitors_than_seats(void)
     finish(pool);
 }
 
+/* Without an I that it has published, whoever comes again would only disturb the others. */
+static void *wait_then_come_again(void *context)
+{
+    struct visitor *self = context;
+    struct usher_seat seat = scene_acquire(self->pool); /* it waits */
+    EXPECT_EQ(usher_release(self->pool, &seat), 0);
+    const struct guest *guest = usher__mine.last.guest;
+    EXPECT(guest->i == LIB_NOTHING && guest->v == LIB_NOTHING);
+    seat = scene_acquire(self->pool);
+    EXPECT_EQ(usher_release(self->pool, &seat), 0);
+    EXPECT(guest->i != LIB_NOTHING && guest->v != LIB_NOTHING);
+    return NULL;
+}
+
+static void who_had_to_wait_has_nothing_to_go_by_the_next_time(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    struct usher_seat seat = scene_acquire(pool);
+    struct visitor visitor = {.pool = pool};
+    pthread_t thread = start(wait_then_come_again, &visitor);
+    UNTIL(scene_info(pool).waiters == 1);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    join(thread);
+    finish(pool);
+}
+
 int main(void)
 {
     scene_begin();
     RUN_BOTH(those_who_come_in_turns_have_a_seat_each);
     RUN_BOTH(more_visitors_than_seats);
+    RUN_BOTH(who_had_to_wait_has_nothing_to_go_by_the_next_time);
     return 0;
 }

@@ -5,7 +5,8 @@
  * within an exploration (or nothing is settled: short tags, and one who wakes up with an old word).
  * So, once they have gone on:
  *
- *   - what a guest remembers of I is forgotten, and of V only that it is old;
+ *   - what a guest that rests remembers of I is forgotten, if V has gone on, too (otherwise it
+ *     comes again, and finds out by its compare-and-swap); and of V only that it is old;
  *   - a compare-and-swap from what they said fails, now or later: it is done now (not of a seat,
  *     whose count does come round);
  *   - whoever finishes an I or a V that is over, or has begun to take a ticket that is taken,
