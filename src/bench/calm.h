@@ -8,8 +8,8 @@
 struct bench_calm {
     double least_ns;      /* that the work has taken */
     double spare_ns;      /* so much time is left to measure again */
-    double counted, ours; /* so many rounds count, and in so many of these the core was ours */
-    double redone;        /* so many do not count, and were made again */
+    double counted, ours; /* so many rounds were kept, and in so many of these the core was ours */
+    double redone;        /* so many were not, and were made again */
 };
 
 /* ns for one of `times` runs, of the calmest try if one had to be made again. */

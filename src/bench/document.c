@@ -14,19 +14,16 @@ static const struct {
     const char *name, *title, *words;
 } sections[] = {
     {"uncontended", "Alone",
-     "One thread acquires and releases, and nobody else is about: what the atomics cost. Rounds "
-     "of\n"
-     "a quarter of a millisecond, so that few are interrupted, in nine processes (`--quick`: "
-     "five), one after "
-     "the\n"
-     "other, each executed anew. The same loop is about a seventh slower in some processes than\n"
-     "in others, and stays so, probably by which memory the kernel happens to give: one process\n"
-     "would measure its luck. The figures are of the rounds of all of them together. In a virtual\n"
-     "machine another may run on the other half of the core, and slow down whoever needs many\n"
-     "instructions: before and after each round some work is timed, and the round is made again, "
-     "a\n"
-     "few times at most, whoever the peer is, if that took longer than it can; how often that was\n"
-     "is told above."},
+     "One thread acquires and releases, and nobody else is about: what the atomics cost. Rounds\n"
+     "of a quarter of a millisecond, so that few are interrupted, in nine processes (`--quick`:\n"
+     "five), one after the other, each executed anew. The same loop is about a seventh slower in\n"
+     "some processes than in others, and stays so, by where its memory happens to lie: one\n"
+     "process would measure its luck. The figures are of the rounds of all of them together.\n\n"
+     "In a virtual machine another may run on the other half of the core, and slow down whoever\n"
+     "needs many instructions. So before and after each round some work is timed; if that took\n"
+     "longer than it can, the round is made again, a few times at most, and does not count,\n"
+     "whoever the peer is (but where hardly any is left: then all do). How often that was is told\n"
+     "above."},
     {"contended", "Many processes",
      "Processes that come again as soon as they have left. At first all have a seat who run, and\n"
      "the others are yet to run; it is a matter of luck for how long, and several times as fast "

@@ -4,10 +4,12 @@
  * It is measured in several processes (9, or 5 if there is little time), one after the other: one
  * process measures its luck. The same loop is 10.2 ns in most of them and 10.6 or 11.7 in some, and
  * stays so until the peer is closed; often it is so again when the same process opens it again.
- * Where it is mapped does not explain it, for with ASLR disabled it is as frequent; probably it is
- * which pages the kernel happens to give. So each process is this program, executed anew, and has
- * nothing of its parent's memory. All peers are measured in each, in rounds; medians, quartiles and
- * ratios are of the rounds of all processes together.
+ * It is where its memory happens to lie: some processors guess by a part of the address in which
+ * way of their cache a line is, and two lines that look alike there take it from each other. (On
+ * one of AMD's, bits 16 and 21 of where a pool was mapped told nine in ten of the slow ones.) So
+ * each process is this program, executed anew, and has nothing of its parent's memory. All peers
+ * are measured in each, in rounds; medians, quartiles and ratios are of the rounds of all processes
+ * together.
  */
 #include "bench/bench.h"
 #include "bench/calm.h"
@@ -29,7 +31,7 @@
 
 extern char **environ;
 
-enum { CASES = 2 };
+enum { CASES = 2, ENOUGH = 20 };
 static const struct {
     unsigned seats;
     const char *name, *title;
@@ -47,8 +49,9 @@ static struct sheet {
     /* the process's */
     unsigned opened[CASES][BENCH_MAX_PEERS]; /* in so many processes so far */
     double took[CASES][BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
-    struct bench_calm calm; /* of all processes together */
-    bool is_whole;          /* the last that it writes; cleared by us */
+    bool ours[CASES][BENCH_MAX_PEERS][BENCH_MAX_ROUNDS]; /* the core, meanwhile */
+    struct bench_calm calm;                              /* of all processes together */
+    bool is_whole; /* the last that it writes; cleared by us */
 } * sheet;
 
 /* How often a peer can do it in a round. */
@@ -107,8 +110,10 @@ static void measure(unsigned c)
     for (unsigned round = sheet->first; round < sheet->first + sheet->rounds; round++) {
         for (unsigned i = 0; i < count; i++) {
             unsigned p = (i + round) % count;
+            double before = sheet->calm.ours;
             sheet->took[c][peers[p]][round] =
                 bench_calmly(&sheet->calm, bench_peers[peers[p]]->run, times[p]);
+            sheet->ours[c][peers[p]][round] = sheet->calm.ours > before;
         }
     }
     for (unsigned i = 0; i < count; i++) {
@@ -196,9 +201,9 @@ static bool run_processes(int fd, unsigned processes, char *why, size_t room)
     sheet->parent = getpid();
     sheet->effort = bench_effort;
     sheet->rounds = bench_pick(20, 10, 2);
-    sheet->calm.spare_ns = bench_pick(40, 5, 0) * 1e9;
     for (unsigned p = 0; p < processes; p++) {
         char fate[96];
+        sheet->calm.spare_ns += bench_pick(40, 5, 0) * 1e9 / processes;
         sheet->first = p * sheet->rounds;
         if (!run_process(fd, fate, sizeof fate)) {
             (void)snprintf(why, room, "process %u of the %u that measure %s", p + 1, processes,
@@ -210,8 +215,29 @@ static bool run_processes(int fd, unsigned processes, char *why, size_t room)
     return true;
 }
 
+/* The rounds in which the core was ours, of a peer, or of two of them at once: they alone count, if
+   there are enough; otherwise all do. How many. */
+static unsigned gather(unsigned c, unsigned one, unsigned other, unsigned processes, double *first,
+                       double *second)
+{
+    const unsigned rounds = processes * sheet->rounds;
+    unsigned count = 0;
+    for (int all = 0; all < 2 && count < ENOUGH; all++) {
+        count = 0;
+        for (unsigned r = 0; r < rounds; r++) {
+            if (all || (sheet->ours[c][one][r] && sheet->ours[c][other][r])) {
+                first[count] = sheet->took[c][one][r];
+                second[count++] = sheet->took[c][other][r];
+            }
+        }
+    }
+    return count;
+}
+
 static void report(unsigned c, unsigned processes)
 {
+    double took[BENCH_MAX_ROUNDS];
+    double same[BENCH_MAX_ROUNDS];
     unsigned peers[BENCH_MAX_PEERS];
     unsigned count = choose(c, peers);
     for (unsigned i = 0; i < count; i++) {
@@ -222,8 +248,8 @@ static void report(unsigned c, unsigned processes)
     bench_table("uncontended", cases[c].name, cases[c].title, "ns", "less");
     for (unsigned i = 0; i < count; i++) {
         if (sheet->opened[c][peers[i]] == processes) {
-            bench_row("", cases[c].seats, bench_peers[peers[i]]->name, sheet->took[c][peers[i]],
-                      processes * sheet->rounds);
+            unsigned rounds = gather(c, peers[i], peers[i], processes, took, same);
+            bench_row("", cases[c].seats, bench_peers[peers[i]]->name, took, rounds);
         }
     }
     bench_show();
@@ -234,6 +260,8 @@ static void want(const char *peer, const char *against, unsigned c, unsigned pro
                  double limit)
 {
     char what[128];
+    double took[BENCH_MAX_ROUNDS];
+    double beside[BENCH_MAX_ROUNDS];
     unsigned one = bench_index(bench_peers, bench_peer_count, peer);
     unsigned other = bench_index(bench_peers, bench_peer_count, against);
     if (one == bench_peer_count || other == bench_peer_count || sheet->opened[c][one] < processes ||
@@ -241,8 +269,8 @@ static void want(const char *peer, const char *against, unsigned c, unsigned pro
         return;
     }
     (void)snprintf(what, sizeof what, "%s / %s, k = %u", peer, against, cases[c].seats);
-    struct bench_summary ratio =
-        bench_ratio(sheet->took[c][one], sheet->took[c][other], processes * sheet->rounds);
+    unsigned rounds = gather(c, one, other, processes, took, beside);
+    struct bench_summary ratio = bench_ratio(took, beside, rounds);
     if (limit > 0) {
         bench_want(what, ratio, true, limit);
     } else {
@@ -263,12 +291,10 @@ static void report_all(unsigned processes)
     want("usher pool", "robust mutex", 1, processes, 1.2);
     want("usher pool", "semop+SEM_UNDO", 1, processes, 0.1);
     want("usher pool", "limit: could be repaired", 1, processes, 0);
-    const double made = (sheet->calm.counted + sheet->calm.redone) / sheet->calm.counted;
-    const double disturbed = sheet->calm.counted / (sheet->calm.ours > 0 ? sheet->calm.ours : 1);
-    bench_tell("rounds made / rounds that count: 1 if no other ever ran on the same core",
-               bench_summarise(&made, 1));
-    bench_tell("rounds that count / those of them in which none did",
-               bench_summarise(&disturbed, 1));
+    const double made = sheet->calm.counted + sheet->calm.redone;
+    const double share = made / (sheet->calm.ours > 0 ? sheet->calm.ours : 1);
+    bench_tell("rounds made / those in which no other ran on the same core",
+               bench_summarise(&share, 1));
     bench_peers_absent("uncontended");
 }
 

@@ -1,64 +1,20 @@
 /*
- * Giving way before one sleeps (giveway.c), in a pool and at a gate: who does, how often, and when
- * not; and whoever does has its place in line like anyone else. Giving way is seen on its way to
- * the kernel (-Wl,--wrap=sched_yield), and so is each sleep (-Wl,--wrap=syscall); the clock is the
- * test's own where it says so (-Wl,--wrap=clock_gettime).
+ * Giving way before one sleeps (giveway.c): who does, how often, and when not. The words of the
+ * pools here are made up; giveway_line_test.c has lines in which others wait.
  */
 #include "lib/giveway.h"
 #include "lib/lib.h"
 #include "sitters.h"
-#include "syscalls.h"
-
-#include <signal.h>
-#include <sys/wait.h>
+#include "ways.h"
 
 enum {
-    NEAR = 16,
     WAYS = 1000,
     WAY_NS = 100000,
     VAIN = 4,
     SELDOM = 64,
-    LONG_NS = 1000000,
     SPARED = 64,
-    PACE_NS = 100000,
-    MOST_NS = 100000000,  /* for which it is spared */
-    MOST_PROCESSORS = 40, /* so that a line of more than twice as many has rows on the board */
-    HANG_SECONDS = 100
+    MOST_NS = 100000000 /* for which it is spared */
 };
-
-static _Thread_local unsigned ways, naps;        /* given and slept by this thread */
-static _Thread_local void (*on_way)(unsigned n); /* what happens while it gives its nth way */
-static _Thread_local int64_t time_ns;            /* its clock; 0: everybody's */
-
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __real_sched_yield(void);
-int __wrap_sched_yield(void);
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
-{
-    if (time_ns == 0) {
-        return __real_clock_gettime(clock, now);
-    }
-    *now = (struct timespec){.tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000};
-    return 0;
-}
-
-int __wrap_sched_yield(void)
-{
-    ways++;
-    if (on_way != NULL) {
-        on_way(ways);
-        return 0;
-    }
-    return __real_sched_yield();
-}
-
-static long on_syscall(long number, long *a)
-{
-    naps += sleeps(number, a);
-    return call_it(number, a);
-}
 
 static int64_t way_takes_ns;
 
@@ -304,228 +260,10 @@ static void whatever_stands_there_nobody_is_kept_waiting(void)
     }
 }
 
-/* One more, who comes behind all those who sleep in line. */
-struct comer {
-    struct usher_pool *pool;
-    bool brief;
-    const struct timespec *deadline;
-    unsigned ways, naps;
-    atomic_int done;
-};
-
-static _Thread_local struct comer *me;
-static atomic_bool hold_up; /* whoever gives way, until it is granted */
-
-static void be_granted(unsigned n)
-{
-    struct format_row *row = &me->pool->rows[usher__mine.last.guest->row];
-    (void)n;
-    atomic_store(&board->flags[0], 1);
-    while (atomic_load(&hold_up) && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
-        scene_pause_us(300);
-    }
-}
-
-static void *come(void *context)
-{
-    struct comer *self = context;
-    struct guest *guest;
-    struct usher_seat seat;
-    EXPECT_EQ(usher__guest_get(self->pool, &guest), 0);
-    guest->brief = self->brief;
-    me = self;
-    on_way = be_granted;
-    EXPECT_EQ(usher_acquire_until(self->pool, &seat, self->deadline), 0);
-    self->ways = ways;
-    self->naps = naps;
-    atomic_store(&self->done, 1);
-    EXPECT_EQ(usher_release(self->pool, &seat), 0);
-    return NULL;
-}
-
-static int not_now(struct usher_pool *pool, void *context)
-{
-    (void)pool;
-    (void)context;
-    return 0;
-}
-
-static struct sitter sitters[4 * MOST_PROCESSORS + 1];
-
-/* All seats are taken, and one more than twice as many as there are processors wait. */
-static unsigned fill(struct usher_pool *pool)
-{
-    const unsigned processors = os_processors();
-    for (unsigned n = 0; n < processors; n++) {
-        memset((void *)&sitters[n], 0, sizeof sitters[n]);
-        sitters[n].pool = pool;
-        sitters[n].thread = start(sit, &sitters[n]);
-        UNTIL(atomic_load(&sitters[n].done));
-    }
-    for (unsigned n = processors; n < 3 * processors + 1; n++) {
-        queue_up(&sitters[n], pool);
-    }
-    return 3 * processors + 1;
-}
-
-/* Let a comer of that kind come, and all before it leave. */
-static void let_one_come(struct comer *comer, struct usher_options options)
-{
-    options.seats = os_processors();
-    options.guests = 5 * MOST_PROCESSORS;
-    struct usher_pool *pool = open_with(options);
-    unsigned count = fill(pool);
-    uint32_t before = scene_info(pool).waiters;
-    comer->pool = pool;
-    pthread_t thread = start(come, comer);
-    UNTIL(scene_info(pool).waiters == before + 1);
-    for (unsigned n = 0; n < count; n++) {
-        UNTIL(atomic_load(&sitters[n].done));
-        if (n + os_processors() <= count) { /* its turn is after theirs */
-            EXPECT_EQ(atomic_load(&comer->done), 0);
-        }
-        leave(&sitters[n]);
-    }
-    join(thread);
-    finish(pool);
-}
-
-static void who_comes_again_and_again_gives_way_and_need_not_be_woken(void)
-{
-    struct comer comer = {.brief = true};
-    atomic_store(&hold_up, true);
-    let_one_come(&comer, (struct usher_options){0});
-    EXPECT_EQ(comer.ways, 1);
-    EXPECT_EQ(comer.naps, 0);
-    atomic_store(&hold_up, false);
-}
-
-static void nobody_else_does(void)
-{
-    struct timespec deadline = scene_in_ms(100000);
-    const struct {
-        struct comer comer;
-        struct usher_options options;
-    } rows[] = {
-        {{.brief = false}, {0}}, /* its waits are long, or it has never waited */
-        {{.brief = true, .deadline = &deadline}, {0}},
-        {{.brief = true}, {.waiting = not_now, .waiting_ms = 100}},
-    };
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        struct comer comer = rows[r].comer;
-        let_one_come(&comer, rows[r].options);
-        EXPECT_EQ(comer.ways, 0);
-        EXPECT(comer.naps > 0);
-    }
-}
-
-/* It is granted its seat while it gives way, and killed there: whoever waits behind it finds out by
-   itself, and has the seat. */
-static void give_way_for_ever(void *context)
-{
-    struct usher_pool *pool = scene_open(context, 0);
-    struct comer comer = {.pool = pool, .brief = true};
-    (void)come(&comer);
-}
-
-static void one_that_is_killed_while_it_gives_way_costs_nothing(void)
-{
-    static char name[] = "pool";
-    scene_clear();
-    with_file = true;
-    atomic_store(&hold_up, true);
-    struct usher_pool *pool =
-        open_with((struct usher_options){.seats = os_processors(), .guests = 5 * MOST_PROCESSORS});
-    unsigned count = fill(pool);
-    uint32_t before = scene_info(pool).waiters;
-    pid_t child = scene_start(give_way_for_ever, name);
-    UNTIL(scene_info(pool).waiters == before + 1);
-    UNTIL(atomic_load(&board->flags[0]) == 1);
-    for (unsigned n = 0; n < os_processors(); n++) { /* as many as there are seats */
-        queue_up(&sitters[count + n], pool);
-    }
-    EXPECT_EQ(kill(child, SIGSTOP), 0);
-    for (unsigned n = 0; n < count; n++) {
-        UNTIL(atomic_load(&sitters[n].done));
-        leave(&sitters[n]);
-    }
-    UNTIL(scene_info(pool).waiters == 1); /* for the seat that it has been granted */
-    scene_kill(child);
-    for (unsigned n = 0; n < os_processors(); n++) {
-        UNTIL(atomic_load(&sitters[count + n].done));
-    }
-    for (unsigned n = 0; n < os_processors(); n++) {
-        leave(&sitters[count + n]);
-    }
-    atomic_store(&hold_up, false);
-    finish(pool);
-}
-
-/* At a gate. */
-enum { PASSAGES = 400 };
-
-static struct usher_gate gate;
-static atomic_int inside, most_inside, gate_ways;
-
-static void *pass_often(void *context)
-{
-    (void)context;
-    on_way = NULL;
-    for (int n = 0; n < PASSAGES; n++) {
-        struct usher_pass pass = {0};
-        EXPECT_EQ(usher_gate_enter(&gate, &pass), 0);
-        int now = atomic_fetch_add(&inside, 1) + 1;
-        for (int most = atomic_load(&most_inside);
-             most < now && !atomic_compare_exchange_weak(&most_inside, &most, now);) {
-        }
-        for (int more = 0; more < 3; more++) {
-            (void)__real_sched_yield(); /* so that others come */
-        }
-        atomic_fetch_sub(&inside, 1);
-        EXPECT_EQ(usher_gate_leave(&gate, &pass), 0);
-    }
-    atomic_fetch_add(&gate_ways, (int)ways);
-    return NULL;
-}
-
-/* How often those give way who come again and again to a gate: four times as many as there are
-   processors. */
-static int ways_at_a_gate(uint32_t seats)
-{
-    const unsigned count = 4 * os_processors();
-    pthread_t threads[4 * MOST_PROCESSORS];
-    EXPECT_EQ(usher_gate_init(&gate, count, seats), 0);
-    atomic_store(&gate_ways, 0);
-    atomic_store(&most_inside, 0);
-    for (unsigned n = 0; n < count; n++) {
-        threads[n] = start(pass_often, NULL);
-    }
-    for (unsigned n = 0; n < count; n++) {
-        join(threads[n]);
-    }
-    EXPECT(atomic_load(&most_inside) <= (int)seats);
-    EXPECT_EQ(atomic_load(&inside), 0);
-    return atomic_load(&gate_ways);
-}
-
-static void so_it_is_at_a_gate(void)
-{
-    if (os_processors() > 10) {
-        return; /* no gate has more seats and room for so many */
-    }
-    /* unless others have the processors */
-    UNTIL(ways_at_a_gate(os_processors()) > 0);
-    UNTIL(os_processors() == 1 || ways_at_a_gate(os_processors() - 1) > 0);
-}
-
 int main(void)
 {
     (void)alarm(HANG_SECONDS);
     scene_begin();
-    if (os_processors() > MOST_PROCESSORS) {
-        (void)printf("more processors than this test has guests for\n");
-        return 77;
-    }
     RUN_BOTH(who_does_and_how_often_depends_on_the_seats_and_the_line);
     RUN_BOTH(it_is_not_for_longer_than_a_wake_up_or_two);
     RUN_BOTH(where_it_is_in_vain_it_is_tried_now_and_then);
@@ -534,9 +272,5 @@ int main(void)
     RUN_BOTH(not_if_the_line_went_on_meanwhile);
     RUN_BOTH(who_had_to_wait_long_sleeps_then);
     RUN_BOTH(whatever_stands_there_nobody_is_kept_waiting);
-    RUN_BOTH(who_comes_again_and_again_gives_way_and_need_not_be_woken);
-    RUN_BOTH(nobody_else_does);
-    RUN(so_it_is_at_a_gate);
-    RUN(one_that_is_killed_while_it_gives_way_costs_nothing);
     return 0;
 }
