@@ -106,7 +106,7 @@ static void measure_cell(const struct cell *cell, unsigned c, unsigned round)
 
 static void measure(const struct cell *cells, unsigned count)
 {
-    const double spare_s = bench_pick(100, 3, 0);
+    const double spare_s = bench_pick(40, 3, 0);
     for (unsigned round = 0; round < rounds + watched; round++) {
         spare_ns += spare_s * 1e9 / rounds;
         for (unsigned c = 0; c < count; c++) {

@@ -52,8 +52,8 @@ static const struct {
      "each cell two processes, one on each, hand a cache line to each other; the mean of its ways\n"
      "over their median, told above, is about 1 if both always ran. If it is 2 or more, this\n"
      "section tells of the host. Throughput and waits that were measured while the host took\n"
-     "processors away are measured again, at the same peer, a few times at most and for a minute\n"
-     "or two in all, and the calmest counts; how often that was is told above, too."},
+     "processors away are measured again, at the same peer, a few times at most and for less than\n"
+     "a minute in all, and the calmest counts; how often that was is told above, too."},
     {"handover", "Handed to a sleeper",
      "From just before a release to just after the other process has it. The limit is a futex and\n"
      "nothing else. Whoever has to wait comes 10 us before, and sleeps by then, unless it looks "

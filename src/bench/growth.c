@@ -219,7 +219,7 @@ void bench_growth(void)
     };
     const struct bench_peer *peers[BENCH_MAX_PEERS];
     unsigned count = 0;
-    unsigned rounds = bench_pick(5, 1, 1);
+    unsigned rounds = bench_pick(4, 1, 1);
     const struct bench_peer *const wanted[] = {&bench_limit_fifo, &bench_limit_rows,
                                                &bench_usher_pool, &bench_usher_gate,
                                                &bench_sem_t,      &bench_semop_undo};

@@ -142,7 +142,7 @@ static void compare(const char *name, const char *title, const unsigned *process
 {
     static double took[BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
     const struct bench_peer *peers[BENCH_MAX_PEERS] = {&ping_pong};
-    unsigned rounds = bench_pick(15, 3, 1);
+    unsigned rounds = bench_pick(11, 3, 1);
     unsigned count = 1 + bench_choose(peers + 1, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS);
     for (unsigned round = 0; round < rounds; round++) {
         for (unsigned i = 0; i < count; i++) {

@@ -89,7 +89,7 @@ static bool measure(const struct bench_peer *peer, unsigned waiters, double *per
 void bench_idle(void)
 {
     static const struct bench_peer *const peers[] = {&bench_usher_pool, &bench_usher_gate};
-    unsigned seconds = bench_pick(10, 1, 1);
+    unsigned seconds = bench_pick(8, 1, 1);
     double most[2] = {0, 0};
     bench_table("idle", "time", "processor time of all waiters while nothing happens",
                 "% of a core", "less");

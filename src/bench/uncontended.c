@@ -203,7 +203,7 @@ static bool run_processes(int fd, unsigned processes, char *why, size_t room)
     sheet->rounds = bench_pick(20, 10, 2);
     for (unsigned p = 0; p < processes; p++) {
         char fate[96];
-        sheet->calm.spare_ns += bench_pick(40, 5, 0) * 1e9 / processes;
+        sheet->calm.spare_ns += bench_pick(30, 5, 0) * 1e9 / processes;
         sheet->first = p * sheet->rounds;
         if (!run_process(fd, fate, sizeof fate)) {
             (void)snprintf(why, room, "process %u of the %u that measure %s", p + 1, processes,
