@@ -41,7 +41,7 @@ static double together[CELLS];         /* before the first round of each */
 static bool compared[BENCH_MAX_PEERS]; /* a figure is wanted of it, or is told */
 static unsigned rounds, few_rounds, watched;
 static double spare_ns;              /* so much time is left to measure again what was disturbed */
-static double counted, calm, redone; /* so many count; of these so many were not; so many do not */
+static double counted, calm, redone; /* rounds that count, of which calm; not */
 
 /* Where each entry is a wake-up a cell comes out differently each time: what is compared is
    measured more often than what is only shown. */
