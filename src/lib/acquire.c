@@ -139,6 +139,13 @@ static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *
     return error;
 }
 
+/* The row that I names: a guess, and it need not be a row that there is. */
+static inline uint32_t last_to_come(const struct usher_pool *pool)
+{
+    return core_i_row(atomic_load_explicit(&pool->core.words[CORE_AT_I(&pool->core)],
+                                           memory_order_relaxed));
+}
+
 /* Try to enter with a ticket that is valid. 0; -EAGAIN: there is none; -EALREADY: another has taken
    it meanwhile; -EBUSY: something is to be tidied up first. */
 static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, struct guest *guest,
@@ -149,6 +156,7 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     f.cycle = core_row_cycle(guest->r);
     f.absorb = false;
     f.seat = last_seat(pool, guest);
+    guest->before = last_to_come(pool);
     (void)core_enter(&pool->core, &f);
     usher__guest_began(guest, f.cycle);
     if (!f.granted) {

@@ -45,6 +45,7 @@ struct guest {
     _Atomic uint8_t wanted; /* enum guest_wanted, or 0 */
     bool noted;             /* since_ns in its row may be other than 0 */
     /* the second line */
+    uint32_t before;          /* the row of who came before it, most likely, if it did not wait */
     bool came;                /* its thread has had a seat before: `seat` */
     bool brief;               /* the last time it waited, it was over before anybody would look */
     uint8_t soon;             /* so often in a row it did not wait for long; 2 is often: ready.c */
@@ -61,7 +62,7 @@ struct guest {
     struct rival rival;    /* stepping aside: rivals.c */
     uint32_t untimed;      /* so often it was to wait briefly; most of these waits were not timed */
 };
-_Static_assert(offsetof(struct guest, came) == 64, "what the common way needs is in one line");
+_Static_assert(offsetof(struct guest, before) == 64, "what the common way needs is in one line");
 
 /* The request that published i, or could have: its row, its tag and its ticket. It comes round only
    when 2^31 tickets have been issued, and the tag is the same by chance. */

@@ -54,10 +54,12 @@ static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struc
     return 0;
 }
 
-/* For a guest that was not the last to leave. */
+/* For a guest that was not the last to leave. Who was, V says, and then its row must be looked at;
+   but most likely it is who came just before us, so that both can be fetched at once. */
 static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest *guest)
 {
     struct core_leave f;
+    __builtin_prefetch((const void *)&pool->rows[guest->before]);
     f.row = guest->row;
     f.r = core_row_leaves(guest->r);
     (void)core_leave(&pool->core, &f);
