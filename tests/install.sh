@@ -72,6 +72,9 @@ for example in hello workers threads; do
 done
 so readelf -d "$dir/hello" >"$dir/needed"
 so grep -q 'NEEDED.*libusher.so.0' "$dir/needed"
+# bound when it is loaded: otherwise the first to wait would look for the clock's name first
+so readelf -d "$dir/usr/$lib/libusher.so" >"$dir/flags"
+so grep -q 'FLAGS_1.* NOW' "$dir/flags"
 readelf -d "$dir/hello-static" >"$dir/needed"
 if grep -q libusher "$dir/needed"; then
     fail "the archive was not used"

@@ -142,8 +142,8 @@ static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *
 /* The row that I names: a guess, and it need not be a row that there is. */
 static inline uint32_t last_to_come(const struct usher_pool *pool)
 {
-    return core_i_row(atomic_load_explicit(&pool->core.words[CORE_AT_I(&pool->core)],
-                                           memory_order_relaxed));
+    return core_i_row(
+        atomic_load_explicit(&pool->core.words[CORE_AT_I(&pool->core)], memory_order_relaxed));
 }
 
 /* Try to enter with a ticket that is valid. 0; -EAGAIN: there is none; -EALREADY: another has taken

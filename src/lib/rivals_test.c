@@ -13,6 +13,7 @@ enum {
     PAYS = 16,    /* so many come meanwhile, or it does not */
     VAIN = 4,     /* so often it is tried in vain, ... */
     SELDOM = 256, /* ... and then once in so many times */
+    OFTEN = 64,   /* and only by who lost so few tickets ago, too */
     ASIDE_NS = 1600,
     LOOK_NS = 100, /* goes by with each look at the clock */
     RIVALS = 4,
@@ -102,7 +103,7 @@ static void where_many_come_it_goes_on_stepping_aside(void)
     static const uint32_t issues[] = {0, CORE_TICKET_MASK - 2 * PAYS, UINT32_MAX - 2 * PAYS};
     for (size_t n = 0; n < sizeof issues / sizeof issues[0]; n++) {
         struct usher_pool *pool = open_unused(issues[n]);
-        struct guest guest = {0};
+        struct guest guest = {.rival = {.lost_at = issues[n]}};
         EXPECT(aside(pool, &guest, true, 3 * PAYS));
         for (int i = 0; i < 3 * VAIN; i++) {
             EXPECT(aside(pool, &guest, false, PAYS));
@@ -128,6 +129,33 @@ static void where_nobody_comes_it_is_tried_now_and_then(void)
         EXPECT_EQ(aside(pool, &guest, true, 0), i % SELDOM == 0);
     }
     close_unused(pool);
+}
+
+static void move_on(struct usher_pool *pool, uint32_t tickets)
+{
+    atomic_fetch_add(&pool->core.words[CORE_AT_I(&pool->core)], (uint64_t)tickets << 32);
+}
+
+/* But who has found that it pays does not ask how often. */
+static void who_loses_seldom_goes_on_at_once(void)
+{
+    static const uint32_t issues[] = {OFTEN, UINT32_MAX - OFTEN, UINT32_MAX - OFTEN / 2};
+    for (size_t n = 0; n < sizeof issues / sizeof issues[0]; n++) {
+        struct usher_pool *pool = open_unused(issues[n]);
+        struct guest guest = {0};
+        guest.rival.lost_at = issues[n];
+        for (int i = 0; i < 2 * SELDOM; i++) {
+            move_on(pool, OFTEN);
+            EXPECT(!aside(pool, &guest, true, 100));
+        }
+        EXPECT_EQ(guest.rival.vain + guest.rival.spared, 0);
+        move_on(pool, OFTEN - 1);
+        EXPECT(aside(pool, &guest, true, 2 * OFTEN));
+        EXPECT(aside(pool, &guest, true, 0));
+        move_on(pool, OFTEN);
+        EXPECT(!aside(pool, &guest, true, 100));
+        close_unused(pool);
+    }
 }
 
 /* As often in vain as in the beginning, and not only once. */
@@ -342,6 +370,7 @@ int main(void)
     RUN(it_is_for_a_moment);
     RUN(where_many_come_it_goes_on_stepping_aside);
     RUN(where_nobody_comes_it_is_tried_now_and_then);
+    RUN(who_loses_seldom_goes_on_at_once);
     RUN(whoever_finds_that_it_pays_begins_anew);
     RUN_BOTH(who_comes_steps_aside_if_another_was_faster);
     RUN_BOTH(who_finds_another_in_the_door_steps_aside_if_that_pays);
