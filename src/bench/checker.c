@@ -55,7 +55,7 @@ void bench_checker(void)
         bench_absent("checker", "Spin", "spin, jq, cc or usher-lab is not here");
         return;
     }
-    unsigned rounds = compare(bench_pick(5, 1, 1), n);
+    unsigned rounds = compare(bench_pick(3, 1, 1), n);
     if (rounds == 0) {
         bench_absent("checker", "Spin", "spin-compare failed");
         return;

@@ -35,13 +35,14 @@ static const struct {
      "They are found where most get in without a sleep. `limit: one compare-and-swap` waits for\n"
      "nobody at all: its longest wait is how long one that could run was kept waiting by the "
      "kernel,\n"
-     "and nobody who is as fast as that can have a shorter one. Peers that do not serve in order "
-     "are fast\n"
+     "and nobody who is as fast as that can have a shorter one. So waits are told against the\n"
+     "longer one of the two limits', too. Peers that do not serve in order are fast\n"
      "where one process may keep coming in; the last table shows what that costs the others. An\n"
      "overtaking at the grant is a ticket let in before its turn; seen from outside, it is how\n"
      "many more have entered before a process than had come before it, and includes those who\n"
      "were stopped between coming and being in line.\n\n"
-     "What is compared is measured in more rounds than the rest. Two peers are measured twice, "
+     "What is compared is measured in more rounds than the rest, and in the most where few come.\n"
+     "Two peers are measured twice, "
      "the\n"
      "second time as `again`: what a peer is against itself is\n"
      "what chance makes of a cell. Where each entry is a wake-up it is the kernel's choice, cell "
@@ -64,11 +65,14 @@ static const struct {
      "the\n"
      "kernel, as voluntary switches."},
     {"growth", "As N and k grow",
-     "Each figure is of a call in a thread that was asleep: caches are cold for all alike. But\n"
-     "who survives deaths has a row of 64 bytes for each guest, and the more guests there are\n"
-     "the colder is each row. `limit_fifo + a row each` shows what that alone costs: it is\n"
-     "`limit_fifo`, and its guests write a row of their own when they come and when they leave.\n"
-     "It still survives nothing."},
+     "Of one that comes again and again, whatever it needs is near at hand: that does not depend\n"
+     "on how many others there are. The other figures are of one call in a thread that was\n"
+     "asleep: caches are cold for all alike. But who survives deaths has a row for each guest,\n"
+     "and the more guests there are the colder is each row; nobody who has one grows as little as\n"
+     "`limit_fifo`, which has none. `limit_fifo + a row each` shows what that alone costs: it is\n"
+     "`limit_fifo`, and its guests write a row of their own when they come and when they leave. "
+     "It\n"
+     "still survives nothing."},
     {"recovery", "A holder is killed",
      "SIGKILL, while another process waits, at no moment in particular. Peers that are said to "
      "let\n"

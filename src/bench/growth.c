@@ -1,6 +1,7 @@
 /*
- * Cost as N and k grow. N: so many threads have used it before, and one after the other comes and
- * goes, k = 4. k: so many come and stay, until all seats are taken.
+ * Cost as N and k grow. N: so many threads have used it before, k = 4, and one of them comes and
+ * goes again and again; or one after the other does, once. k: so many come and stay, until all
+ * seats are taken.
  *
  * A peer that numbers seats must find a free one. The first time all come at once each has only
  * ever been in alone; the second time each has had a seat before, and they come in another order.
@@ -18,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_SIZES = 8, ROUNDS = 16, SAMPLES = 256 };
+enum { MOST_SIZES = 8, ROUNDS = 16, SAMPLES = 256, TURNS = 200 };
 
 static const struct bench_peer *peer;
 static double began, came, gone;
@@ -30,6 +31,20 @@ static void come_and_go(unsigned member)
     peer->get();
     came = bench_now_ns();
     peer->pass();
+    gone = bench_now_ns();
+}
+
+/* Only the second half counts: what it needs is near at hand by then. */
+static void come_again_and_again(unsigned member)
+{
+    (void)member;
+    for (unsigned turn = 0; turn < 2 * TURNS; turn++) {
+        if (turn == TURNS) {
+            began = bench_now_ns();
+        }
+        peer->get();
+        peer->pass();
+    }
     gone = bench_now_ns();
 }
 
@@ -74,6 +89,18 @@ static double turn_ns(struct herd *herd, unsigned guests)
     return bench_summarise(took, SAMPLES).median;
 }
 
+/* The same of one that is not the only one to have been there, but the only one to come now. */
+static double again_ns(struct herd *herd, unsigned guests)
+{
+    double took[SAMPLES];
+    assert(guests > 0);
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        do_it(herd, shuffled(i % guests, guests), come_again_and_again);
+        took[i] = (gone - began) / TURNS;
+    }
+    return bench_summarise(took, SAMPLES).median;
+}
+
 /* The mean of coming, while so many come and stay; then all leave. */
 static double fill_ns(struct herd *herd, unsigned seats, bool mixed)
 {
@@ -102,12 +129,13 @@ static double refill_ns(struct herd *herd, unsigned seats)
 
 struct series {
     const char *table, *title;
-    bool by_seats, again;
+    bool by_seats, again; /* by guests, otherwise; for the first time, or not */
     unsigned sizes[MOST_SIZES];
     unsigned count;
 };
 
-static double took[BENCH_MAX_PEERS][MOST_SIZES][ROUNDS];
+typedef double figures[BENCH_MAX_PEERS][MOST_SIZES][ROUNDS];
+static figures took, took_again; /* a call, or a turn; of one that comes again and again */
 static bool fits[BENCH_MAX_PEERS][MOST_SIZES];
 
 static double measure(const struct series *series, struct herd *herd, unsigned size)
@@ -135,6 +163,7 @@ static void run(const struct series *series, const struct bench_peer *const *pee
             fits[p][s] = peer->open(series->by_seats ? size : 4, size) == 0;
             if (fits[p][s] && peer->attach() == 0) {
                 took[p][s][round] = measure(series, herd, size);
+                took_again[p][s][round] = series->by_seats ? 0 : again_ns(herd, size);
                 peer->detach();
                 peer->close();
             }
@@ -142,31 +171,50 @@ static void run(const struct series *series, const struct bench_peer *const *pee
     }
 }
 
-/* A peer's growth beside a limit's: memory is colder for all, the more there are. */
+static double growth(const struct series *series, unsigned p, unsigned round)
+{
+    figures *of = series->again && !series->by_seats ? &took_again : &took;
+    return (*of)[p][series->count - 1][round] / (*of)[p][0][round];
+}
+
+static const char *when(const struct series *series)
+{
+    if (!series->by_seats) {
+        return series->again ? "one again and again" : "one after the other";
+    }
+    return series->again ? "coming again" : "all at once for the first time";
+}
+
+/* A peer's growth beside a limit's: memory is colder for all, the more there are. Where it is not,
+   by itself: `limit` is the peer. */
 static void want(const struct series *series, const struct bench_peer *const *peers, unsigned p,
                  unsigned limit, unsigned rounds)
 {
-    unsigned last = series->count - 1;
-    double growth[ROUNDS];
+    double own[ROUNDS];
     double beside[ROUNDS];
     char what[160];
     for (unsigned r = 0; r < rounds; r++) {
-        growth[r] = took[p][last][r] / took[p][0][r];
-        beside[r] = took[limit][last][r] / took[limit][0][r];
+        own[r] = growth(series, p, r);
+        beside[r] = limit == p ? 1 : growth(series, limit, r);
     }
-    (void)snprintf(what, sizeof what, "%s, %s %u / %u%s; beside %s", peers[p]->name,
-                   series->by_seats ? "k" : "N", series->sizes[last], series->sizes[0],
-                   !series->by_seats ? ""
-                   : series->again   ? ", coming again"
-                                     : ", all at once for the first time",
-                   peers[limit]->name);
-    bench_want(what, bench_ratio(growth, beside, rounds), true, 1.5);
+    (void)snprintf(what, sizeof what, "%s, %s %u / %u, %s%s%s", peers[p]->name,
+                   series->by_seats ? "k" : "N", series->sizes[series->count - 1], series->sizes[0],
+                   when(series), limit == p ? "" : "; beside ",
+                   limit == p ? "" : peers[limit]->name);
+    struct bench_summary ratio = bench_ratio(own, beside, rounds);
+    if (peers[limit] == &bench_limit_fifo && peers[p] != &bench_usher_gate) {
+        bench_tell(what, ratio); /* it has nothing for a guest that could be cold */
+    } else {
+        bench_want(what, ratio, true, 1.5);
+    }
 }
 
-/* The limits are the first two: without a row for each guest, which is the gate's, and with. */
+/* The limits are the first two: without a row for each guest, which is the gate's, and with, which
+   is the pool's. What a row costs is told. */
 static void report(const struct series *series, const struct bench_peer *const *peers,
                    unsigned count, unsigned rounds)
 {
+    const bool hot = series->again && !series->by_seats;
     bench_table("growth", series->table, series->title, "ns", "less");
     for (unsigned s = 0; s < series->count; s++) {
         char where[32];
@@ -174,7 +222,8 @@ static void report(const struct series *series, const struct bench_peer *const *
                        series->sizes[s]);
         for (unsigned p = 0; p < count; p++) {
             if (fits[p][s]) {
-                bench_row(where, series->sizes[s], peers[p]->name, took[p][s], rounds);
+                bench_row(where, series->sizes[s], peers[p]->name,
+                          hot ? took_again[p][s] : took[p][s], rounds);
             }
         }
     }
@@ -188,9 +237,14 @@ static void report(const struct series *series, const struct bench_peer *const *
             bench_absent("growth", peers[p]->name, "does not fit so many");
             continue;
         }
-        want(series, peers, p, 0, rounds);
+        if (hot) {
+            want(series, peers, p, p, rounds);
+            continue;
+        }
+        want(series, peers, p, pool, rounds);
         if (pool) {
-            want(series, peers, p, 1, rounds);
+            want(series, peers, p, 0, rounds);
+            want(series, peers, 1, 0, rounds);
         }
     }
 }
@@ -199,7 +253,7 @@ void bench_growth(void)
 {
     static const struct series full[] = {
         {"guests",
-         "coming and going, N have been there",
+         "coming and going once, N have been there",
          false,
          false,
          {16, 64, 256, 1024, 4096, 16384},
@@ -226,7 +280,7 @@ void bench_growth(void)
     for (unsigned p = 0; p < sizeof wanted / sizeof wanted[0]; p++) {
         peers[count++] = wanted[p];
     }
-    for (unsigned s = 0; s < 3; s++) {
+    for (unsigned s = 0; s < sizeof full / sizeof full[0]; s++) {
         struct series series = full[s];
         series.count = bench_pick(series.count, series.count - 1, 2);
         struct herd *herd = herd_new(series.sizes[series.count - 1]);
@@ -237,5 +291,11 @@ void bench_growth(void)
         run(&series, peers, count, herd, rounds);
         herd_end(herd);
         report(&series, peers, count, rounds);
+        if (!series.by_seats) {
+            series.table = "hot";
+            series.title = "coming and going again and again, N have been there";
+            series.again = true;
+            report(&series, peers, count, rounds);
+        }
     }
 }

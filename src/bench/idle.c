@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 #include "bench/peers.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -86,6 +87,21 @@ static bool measure(const struct bench_peer *peer, unsigned waiters, double *per
     return true;
 }
 
+/* The mean, without the most and the least where there are enough: not one odd second decides. */
+static double mean(const double *percent, unsigned seconds)
+{
+    assert(seconds > 0);
+    double sum = percent[0];
+    double most = percent[0];
+    double least = percent[0];
+    for (unsigned s = 1; s < seconds; s++) {
+        sum += percent[s];
+        most = percent[s] > most ? percent[s] : most;
+        least = percent[s] < least ? percent[s] : least;
+    }
+    return seconds > 2 ? (sum - most - least) / (seconds - 2) : sum / seconds;
+}
+
 void bench_idle(void)
 {
     static const struct bench_peer *const peers[] = {&bench_usher_pool, &bench_usher_gate};
@@ -99,16 +115,13 @@ void bench_idle(void)
         (void)snprintf(where, sizeof where, "%u waiters", sizes[s]);
         for (unsigned p = 0; p < 2; p++) {
             double percent[16];
-            double sum = 0;
             if (!measure(peers[p], sizes[s], percent, seconds)) {
                 bench_absent("idle", peers[p]->name, "does not fit so many");
                 continue;
             }
             bench_row(where, sizes[s], peers[p]->name, percent, seconds);
-            for (unsigned i = 0; i < seconds; i++) {
-                sum += percent[i];
-            }
-            most[p] = sum / seconds > most[p] ? sum / seconds : most[p];
+            double found = mean(percent, seconds);
+            most[p] = found > most[p] ? found : most[p];
         }
     }
     bench_show();

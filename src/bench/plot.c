@@ -30,7 +30,7 @@ static const struct {
     {"contended", "Many processes that all want in: entries a second", 3, "speed", false},
     {"handover", "A seat handed to a process that sleeps", 1, NULL, false},
     {"parked", "A seat that goes down a line of sleepers", 2, NULL, false},
-    {"growth", "Cost as guests and seats grow", 3, NULL, false},
+    {"growth", "Cost as guests and seats grow", 2, NULL, false},
     {"recovery", "A holder is killed: until the next is in", 1, NULL, false},
     {"idle", "Waiting while nothing happens", 1, NULL, true},
     {"job", "One job, by itself and behind a command", 1, NULL, false},
