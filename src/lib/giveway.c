@@ -12,8 +12,9 @@
  *
  * Nor does it pay where others run who have nothing to do with the pool: they keep the processor
  * for as long as they may, while one that is woken has it at once. So whoever had to wait for long
- * says so, and for a while nobody gives way. But not if the line went on meanwhile: then it was
- * those before it who ran, and they are many.
+ * says so, and for a while nobody gives way, and for longer if it is the same as soon as somebody
+ * tries. But not if the line went on meanwhile: then it was those before it who ran, and they are
+ * many.
  *
  * Its ticket is taken by then: the order is that of the tickets, as ever. It is a matter of time
  * alone; who dies here is a waiter that died awake.
@@ -30,8 +31,12 @@ enum {
     SELDOM = 64,                   /* ... once in so many times */
     LONG_NS = 1000 * 1000,         /* so long is long, ... */
     PACE_NS = 100 * 1000,          /* ... if fewer were let in than one in so much time */
-    SPARED = 64,                   /* so many times as long nobody gives way after that, ... */
-    SPARED_NS = 100 * 1000 * 1000, /* ... but not for longer: it was a moment, or it was stopped */
+    SPARED = 4,                    /* so many times as long nobody gives way after that; ... */
+    SPARED_MORE = 4,               /* ... so many times more often if it was so just before, ... */
+    SPARED_MOST = 2,               /* ... and again, but no more after that, ... */
+    SPARED_NS = 100 * 1000 * 1000, /* ... nor for longer: it was a moment, or it was stopped */
+    JUST_NS = 10 * 1000 * 1000,    /* where there is a crowd, who tries finds it within this */
+    TIMES = 3,                     /* the low bits of crowded_ns: so often just before */
     LET_IN = (1 << 20) - 1
 };
 
@@ -42,10 +47,24 @@ static bool is_crowded(const struct turn *turn, int64_t now)
     return until > now && until <= now + SPARED_NS;
 }
 
+/* One that had to wait for long once may have been stopped, or its processor; if it is so again as
+   soon as somebody tries, there is a crowd. Several who find out at the same time find one. */
 static void note_crowd(const struct turn *turn, int64_t now, int64_t took)
 {
-    int64_t spared = took < SPARED_NS / SPARED ? SPARED * took : SPARED_NS;
-    atomic_store_explicit(turn->crowded_ns, now + spared, memory_order_relaxed);
+    const int64_t until = atomic_load_explicit(turn->crowded_ns, memory_order_relaxed);
+    int64_t times = until & TIMES;
+    if (until > now + SPARED_NS || until <= now - JUST_NS) {
+        times = 0;
+    } else if (until <= now && times < SPARED_MOST) {
+        times++;
+    }
+    int64_t spared = took < SPARED_NS ? SPARED * took : SPARED_NS;
+    for (int64_t more = 0; more < times; more++) {
+        spared *= SPARED_MORE;
+    }
+    spared = spared < SPARED_NS ? spared : SPARED_NS;
+    atomic_store_explicit(turn->crowded_ns, ((now + spared) & ~(int64_t)TIMES) | times,
+                          memory_order_relaxed);
 }
 
 /* So often at most. */

@@ -12,8 +12,10 @@ enum {
     WAY_NS = 100000,
     VAIN = 4,
     SELDOM = 64,
-    SPARED = 64,
-    MOST_NS = 100000000 /* for which it is spared */
+    SPARED = 4,
+    JUST_NS = 10000000,
+    MOST_NS = 100000000, /* for which it is spared */
+    LOW = 3              /* ns that do not matter: other things stand there */
 };
 
 static int64_t way_takes_ns;
@@ -176,6 +178,19 @@ static void whoever_is_granted_meanwhile_does_not_sleep(void)
     close_made_up(made_up);
 }
 
+/* It gives way, and that takes so long: nobody else does so for `spared` after that. */
+static void expect_spared(struct usher_pool *pool, struct guest *guest, int64_t took,
+                          int64_t spared)
+{
+    way_takes_ns = took;
+    EXPECT_EQ(gives_way(pool, guest, false), 1);
+    way_takes_ns = 0;
+    time_ns += spared - LOW - 1;
+    EXPECT_EQ(gives_way(pool, guest, false), 0);
+    time_ns += 2 * LOW + 1;
+    EXPECT_EQ(gives_way(pool, guest, false), 1);
+}
+
 /* The time it took is what counts, and that times SPARED it is spared. */
 static void who_had_to_wait_long_spares_others_that_for_a_while(void)
 {
@@ -187,14 +202,54 @@ static void who_had_to_wait_long_spares_others_that_for_a_while(void)
         way_takes_ns = LONG_NS - 1;
         EXPECT_EQ(gives_way(pool, &guest, false), 1);
         EXPECT_EQ(gives_way(pool, &guest, false), 1);
-        way_takes_ns = took[n];
-        EXPECT_EQ(gives_way(pool, &guest, false), 1);
-        int64_t spared = SPARED * took[n] < MOST_NS ? SPARED * took[n] : MOST_NS;
-        time_ns += spared - 1;
-        EXPECT_EQ(gives_way(pool, &guest, false), 0);
-        time_ns += 1;
+        expect_spared(pool, &guest, took[n],
+                      SPARED * took[n] < MOST_NS ? SPARED * took[n] : MOST_NS);
+        time_ns += JUST_NS;
     }
     close_made_up(pool);
+}
+
+/* As it is where others keep the processor who have nothing to do with it. */
+static void if_it_is_so_again_at_once_they_are_spared_for_longer(void)
+{
+    struct guest guest;
+    struct usher_pool *pool =
+        open_with_line(2 * os_processors(), 2 * os_processors() + NEAR, &guest);
+    for (int round = 0; round < 2; round++) {
+        expect_spared(pool, &guest, LONG_NS, 4 * LONG_NS);
+        expect_spared(pool, &guest, LONG_NS, 16 * LONG_NS);
+        expect_spared(pool, &guest, LONG_NS, 64 * LONG_NS);
+        expect_spared(pool, &guest, LONG_NS, 64 * LONG_NS);
+        expect_spared(pool, &guest, 2 * LONG_NS, MOST_NS);
+        time_ns += JUST_NS - LONG_NS - 2 * LOW - 1;
+        expect_spared(pool, &guest, LONG_NS, 64 * LONG_NS); /* just before, still */
+        time_ns += JUST_NS - LONG_NS + LOW + 1;
+    }
+    close_made_up(pool);
+}
+
+static int64_t noted_by_another;
+
+static void let_another_note_it(unsigned n)
+{
+    take_time(n);
+    atomic_store(&made_up->header->crowded_ns, noted_by_another);
+}
+
+static void several_who_find_out_at_the_same_time_find_one_crowd(void)
+{
+    for (int64_t times = 0; times < 3; times++) {
+        struct guest guest;
+        made_up = open_with_line(2 * os_processors(), 2 * os_processors() + NEAR, &guest);
+        on_way = let_another_note_it;
+        way_takes_ns = LONG_NS;
+        noted_by_another = ((time_ns + LONG_NS + MOST_NS / 2) & ~(int64_t)LOW) | times;
+        EXPECT_EQ(gives_way(made_up, &guest, false), 1);
+        int64_t until = atomic_load(&made_up->header->crowded_ns);
+        EXPECT_EQ(until & LOW, times);
+        EXPECT_EQ((until - time_ns + LOW) / LONG_NS, SPARED << (2 * times));
+        close_made_up(made_up);
+    }
 }
 
 static uint32_t let_in_meanwhile;
@@ -249,13 +304,15 @@ static void who_had_to_wait_long_sleeps_then(void)
 /* What stands there may be of another boot, or made up: nothing depends on it but time. */
 static void whatever_stands_there_nobody_is_kept_waiting(void)
 {
-    const int64_t until[] = {INT64_MIN, -1, 0, 1000000000 + MOST_NS + 1, INT64_MAX};
+    const int64_t until[] = {INT64_MIN, -1, 0, 1000000000 + 2 * MOST_NS, INT64_MAX};
     for (size_t n = 0; n < sizeof until / sizeof until[0]; n++) {
         struct guest guest;
         struct usher_pool *pool =
             open_with_line(2 * os_processors(), 2 * os_processors() + NEAR, &guest);
         atomic_store(&pool->header->crowded_ns, until[n]);
         EXPECT_EQ(gives_way(pool, &guest, false), 1);
+        atomic_store(&pool->header->crowded_ns, until[n] | LOW);
+        expect_spared(pool, &guest, LONG_NS, SPARED * LONG_NS);
         close_made_up(pool);
     }
 }
@@ -269,6 +326,8 @@ int main(void)
     RUN_BOTH(where_it_is_in_vain_it_is_tried_now_and_then);
     RUN_BOTH(whoever_is_granted_meanwhile_does_not_sleep);
     RUN_BOTH(who_had_to_wait_long_spares_others_that_for_a_while);
+    RUN_BOTH(if_it_is_so_again_at_once_they_are_spared_for_longer);
+    RUN_BOTH(several_who_find_out_at_the_same_time_find_one_crowd);
     RUN_BOTH(not_if_the_line_went_on_meanwhile);
     RUN_BOTH(who_had_to_wait_long_sleeps_then);
     RUN_BOTH(whatever_stands_there_nobody_is_kept_waiting);
