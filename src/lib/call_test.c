@@ -259,6 +259,21 @@ static void one_that_dies_when_called_is_reaped(void)
     finish(pool);
 }
 
+/* Stop a process while it sleeps in line, or is about to: now and then it is awake, to look. */
+static void stop_asleep(pid_t child, const struct format_row *row)
+{
+    for (int status = 0;;) {
+        EXPECT_EQ(kill(child, SIGSTOP), 0);
+        EXPECT_EQ(waitpid(child, &status, WUNTRACED), child);
+        EXPECT(WIFSTOPPED(status));
+        if (atomic_load(&row->watch) & FORMAT_WAITS) {
+            return;
+        }
+        EXPECT_EQ(kill(child, SIGCONT), 0);
+        scene_pause_us(1000);
+    }
+}
+
 /* Nor does it take a clock, unless whoever granted it the seat comes again, and looks then. */
 static void whoever_does_not_come_again_asks_at_once_for_one_that_was_called(void)
 {
@@ -271,7 +286,7 @@ static void whoever_does_not_come_again_asks_at_once_for_one_that_was_called(voi
     atomic_store(&untimed, true);
     queue_up(&waiter, pool);
     UNTIL(atomic_load(&asleep) == 1);
-    EXPECT_EQ(kill(child, SIGSTOP), 0);
+    stop_asleep(child, row);
     (void)atomic_fetch_or(&row->watch, FORMAT_CALLED);
     EXPECT_EQ(kill(child, SIGKILL), 0);
     EXPECT_EQ(waitpid(child, NULL, 0), child);
