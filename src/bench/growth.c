@@ -5,7 +5,8 @@
  *
  * A peer that numbers seats must find a free one. The first time all come at once each has only
  * ever been in alone; the second time each has had a seat before, and they come in another order.
- * Each time is of one call in a thread that was asleep, so caches are cold for all alike.
+ * Each time is of one call in a thread that was asleep, so caches are cold for all alike; but for
+ * one that comes again and again.
  *
  * Whoever survives deaths has a row for each guest, and the more guests there are the colder is
  * each row. What that alone costs is seen with limit_fifo + a row each.

@@ -127,7 +127,8 @@ void bench_idle(void)
     bench_show();
     for (unsigned p = 0; p < 2; p++) {
         char what[96];
-        (void)snprintf(what, sizeof what, "%s, %% of a core, mean, most of all sizes",
+        (void)snprintf(what, sizeof what,
+                       "%s, %% of a core, mean but for the most and the least, most of all sizes",
                        peers[p]->name);
         bench_want(what, bench_summarise(&most[p], 1), true, 0.1);
     }

@@ -156,9 +156,10 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     f.cycle = core_row_cycle(guest->r);
     f.absorb = false;
     f.seat = last_seat(pool, guest);
-    guest->before = last_to_come(pool);
+    const uint32_t before = last_to_come(pool);
     (void)core_enter(&pool->core, &f);
     usher__guest_began(guest, f.cycle);
+    guest->before = before;
     if (!f.granted) {
         return f.again ? -EALREADY : f.untidy ? -EBUSY : -EAGAIN;
     }

@@ -35,7 +35,7 @@ enum {
     SPARED_MORE = 4,               /* ... so many times more often if it was so just before, ... */
     SPARED_MOST = 2,               /* ... and again, but no more after that, ... */
     SPARED_NS = 100 * 1000 * 1000, /* ... nor for longer: it was a moment, or it was stopped */
-    JUST_NS = 10 * 1000 * 1000,    /* where there is a crowd, who tries finds it within this */
+    JUST_NS = 10 * 1000 * 1000,    /* where there is a crowd, somebody tries within this */
     TIMES = 3,                     /* the low bits of crowded_ns: so often just before */
     LET_IN = (1 << 20) - 1
 };
@@ -53,8 +53,8 @@ static void note_crowd(const struct turn *turn, int64_t now, int64_t took)
 {
     const int64_t until = atomic_load_explicit(turn->crowded_ns, memory_order_relaxed);
     int64_t times = until & TIMES;
-    if (until > now + SPARED_NS || until <= now - JUST_NS) {
-        times = 0;
+    if (until > now + 2 * SPARED_NS || until <= now - took - JUST_NS) {
+        times = 0; /* made up; or for a while nobody had to wait for long */
     } else if (until <= now && times < SPARED_MOST) {
         times++;
     }

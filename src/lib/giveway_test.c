@@ -221,9 +221,10 @@ static void if_it_is_so_again_at_once_they_are_spared_for_longer(void)
         expect_spared(pool, &guest, LONG_NS, 64 * LONG_NS);
         expect_spared(pool, &guest, LONG_NS, 64 * LONG_NS);
         expect_spared(pool, &guest, 2 * LONG_NS, MOST_NS);
-        time_ns += JUST_NS - LONG_NS - 2 * LOW - 1;
+        time_ns += JUST_NS - 2 * LOW - 1;
         expect_spared(pool, &guest, LONG_NS, 64 * LONG_NS); /* just before, still */
-        time_ns += JUST_NS - LONG_NS + LOW + 1;
+        expect_spared(pool, &guest, 2 * JUST_NS, MOST_NS);
+        time_ns += JUST_NS + LOW + 1;
     }
     close_made_up(pool);
 }
@@ -243,11 +244,15 @@ static void several_who_find_out_at_the_same_time_find_one_crowd(void)
         made_up = open_with_line(2 * os_processors(), 2 * os_processors() + NEAR, &guest);
         on_way = let_another_note_it;
         way_takes_ns = LONG_NS;
-        noted_by_another = ((time_ns + LONG_NS + MOST_NS / 2) & ~(int64_t)LOW) | times;
-        EXPECT_EQ(gives_way(made_up, &guest, false), 1);
-        int64_t until = atomic_load(&made_up->header->crowded_ns);
-        EXPECT_EQ(until & LOW, times);
-        EXPECT_EQ((until - time_ns + LOW) / LONG_NS, SPARED << (2 * times));
+        const int64_t later[] = {1000, MOST_NS / 2, MOST_NS + 1000}; /* by whoever was faster */
+        for (size_t n = 0; n < sizeof later / sizeof later[0]; n++) {
+            noted_by_another = ((time_ns + LONG_NS + later[n]) & ~(int64_t)LOW) | times;
+            EXPECT_EQ(gives_way(made_up, &guest, false), 1);
+            int64_t until = atomic_load(&made_up->header->crowded_ns);
+            EXPECT_EQ(until & LOW, times);
+            EXPECT_EQ((until - time_ns + LOW) / LONG_NS, SPARED << (2 * times));
+            time_ns += MOST_NS;
+        }
         close_made_up(made_up);
     }
 }
@@ -304,7 +309,7 @@ static void who_had_to_wait_long_sleeps_then(void)
 /* What stands there may be of another boot, or made up: nothing depends on it but time. */
 static void whatever_stands_there_nobody_is_kept_waiting(void)
 {
-    const int64_t until[] = {INT64_MIN, -1, 0, 1000000000 + 2 * MOST_NS, INT64_MAX};
+    const int64_t until[] = {INT64_MIN, -1, 0, 1000000000 + 3 * MOST_NS, INT64_MAX};
     for (size_t n = 0; n < sizeof until / sizeof until[0]; n++) {
         struct guest guest;
         struct usher_pool *pool =
@@ -313,6 +318,12 @@ static void whatever_stands_there_nobody_is_kept_waiting(void)
         EXPECT_EQ(gives_way(pool, &guest, false), 1);
         atomic_store(&pool->header->crowded_ns, until[n] | LOW);
         expect_spared(pool, &guest, LONG_NS, SPARED * LONG_NS);
+        time_ns += JUST_NS;
+        atomic_store(&pool->header->crowded_ns, (time_ns + MOST_NS + 4) | LOW);
+        EXPECT_EQ(gives_way(pool, &guest, false), 1);
+        atomic_store(&pool->header->crowded_ns, time_ns | LOW);
+        time_ns += 4;
+        expect_spared(pool, &guest, LONG_NS, MOST_NS);
         close_made_up(pool);
     }
 }

@@ -6,8 +6,8 @@
  * first one's turn.
  *
  * It pays only there: where one loses often. And whether it does is found out by trying: were there
- * many who came, while one was aside? If not, it is tried now and then. Nobody who steps aside has a ticket: the order
- * is that of the tickets, as ever, and nobody is kept waiting.
+ * many who came, while one was aside? If not, it is tried now and then. Nobody who steps aside has
+ * a ticket: the order is that of the tickets, as ever, and nobody is kept waiting.
  */
 #include "lib/rivals.h"
 
@@ -22,10 +22,12 @@ enum {
     LOOKS = 8           /* between two looks at the clock */
 };
 
-/* Another was faster, when `last` was the last ticket. Who loses but seldom has nothing to gain. */
-static bool may_pay(struct rival *rival, uint32_t last)
+/* Another was faster in that line, when `last` was the last ticket. Who loses but seldom has
+   nothing to gain. */
+static bool may_pay(struct rival *rival, const void *line, uint32_t last)
 {
-    bool often = last - rival->lost_at < OFTEN;
+    bool often = rival->lost_in == line && last - rival->lost_at < OFTEN;
+    rival->lost_in = line;
     rival->lost_at = last;
     if (!often && !rival->paid) {
         return false;
@@ -40,7 +42,7 @@ bool usher__rivals_aside(struct rival *rival, bool lost, uint32_t (*issued)(cons
         return false;
     }
     uint32_t before = issued(line);
-    if (lost && !may_pay(rival, before)) {
+    if (lost && !may_pay(rival, line, before)) {
         return false;
     }
     int64_t end = os_now_ns() + ASIDE_NS;

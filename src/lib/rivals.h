@@ -9,7 +9,8 @@
 struct rival {
     bool paid;             /* stepping aside did, the last time */
     uint32_t vain, spared; /* so often in a row it did not; so often it was not tried */
-    uint32_t lost_at;      /* the last ticket issued when another was faster */
+    uint32_t lost_at;      /* the last ticket issued when another was faster, ... */
+    const void *lost_in;   /* ... and where: one thread may come to several gates */
 };
 
 /* Another was faster (lost), or is about to enter or to leave. If that pays here, step aside for a

@@ -91,7 +91,7 @@ static void who_neither_lost_nor_gained_by_it_goes_on_at_once(void)
 static void it_is_for_a_moment(void)
 {
     struct usher_pool *pool = open_unused(0);
-    struct guest guest = {0};
+    struct guest guest = {.rival = {.lost_in = pool}};
     EXPECT(aside(pool, &guest, true, 0));
     EXPECT_EQ(looks, ASIDE_NS / LOOK_NS + 1);
     close_unused(pool);
@@ -103,7 +103,7 @@ static void where_many_come_it_goes_on_stepping_aside(void)
     static const uint32_t issues[] = {0, CORE_TICKET_MASK - 2 * PAYS, UINT32_MAX - 2 * PAYS};
     for (size_t n = 0; n < sizeof issues / sizeof issues[0]; n++) {
         struct usher_pool *pool = open_unused(issues[n]);
-        struct guest guest = {.rival = {.lost_at = issues[n]}};
+        struct guest guest = {.rival = {.lost_at = issues[n], .lost_in = pool}};
         EXPECT(aside(pool, &guest, true, 3 * PAYS));
         for (int i = 0; i < 3 * VAIN; i++) {
             EXPECT(aside(pool, &guest, false, PAYS));
@@ -120,7 +120,7 @@ static void where_many_come_it_goes_on_stepping_aside(void)
 static void where_nobody_comes_it_is_tried_now_and_then(void)
 {
     struct usher_pool *pool = open_unused(0);
-    struct guest guest = {0};
+    struct guest guest = {.rival = {.lost_in = pool}};
     for (int i = 0; i < VAIN; i++) {
         EXPECT(aside(pool, &guest, true, PAYS - 1));
         EXPECT(!aside(pool, &guest, false, 0));
@@ -143,7 +143,7 @@ static void who_loses_seldom_goes_on_at_once(void)
     for (size_t n = 0; n < sizeof issues / sizeof issues[0]; n++) {
         struct usher_pool *pool = open_unused(issues[n]);
         struct guest guest = {0};
-        guest.rival.lost_at = issues[n];
+        EXPECT(!aside(pool, &guest, true, 100)); /* for the first time */
         for (int i = 0; i < 2 * SELDOM; i++) {
             move_on(pool, OFTEN);
             EXPECT(!aside(pool, &guest, true, 100));
@@ -158,11 +158,24 @@ static void who_loses_seldom_goes_on_at_once(void)
     }
 }
 
+/* One thread that comes to several gates has one memory for all of them. */
+static void who_loses_elsewhere_goes_on_at_once(void)
+{
+    struct usher_pool *pools[] = {open_unused(OFTEN), open_unused(OFTEN)};
+    struct guest guest = {0};
+    for (int i = 0; i < 2 * SELDOM; i++) {
+        EXPECT(!aside(pools[i % 2], &guest, true, 100));
+    }
+    EXPECT(aside(pools[1], &guest, true, 0));
+    close_unused(pools[0]);
+    close_unused(pools[1]);
+}
+
 /* As often in vain as in the beginning, and not only once. */
 static void whoever_finds_that_it_pays_begins_anew(void)
 {
     struct usher_pool *pool = open_unused(0);
-    struct guest guest = {0};
+    struct guest guest = {.rival = {.lost_in = pool}};
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < VAIN - 1; i++) {
             EXPECT(aside(pool, &guest, true, 0));
@@ -371,6 +384,7 @@ int main(void)
     RUN(where_many_come_it_goes_on_stepping_aside);
     RUN(where_nobody_comes_it_is_tried_now_and_then);
     RUN(who_loses_seldom_goes_on_at_once);
+    RUN(who_loses_elsewhere_goes_on_at_once);
     RUN(whoever_finds_that_it_pays_begins_anew);
     RUN_BOTH(who_comes_steps_aside_if_another_was_faster);
     RUN_BOTH(who_finds_another_in_the_door_steps_aside_if_that_pays);
