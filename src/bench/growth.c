@@ -294,7 +294,7 @@ void bench_growth(void)
         report(&series, peers, count, rounds);
         if (!series.by_seats) {
             series.table = "hot";
-            series.title = "coming and going again and again, N have been there";
+            series.title = "again and again, N have been there";
             series.again = true;
             report(&series, peers, count, rounds);
         }
