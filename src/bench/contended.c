@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum { CELLS = 27, ROUNDS = 16, MORE = 6, TRIES = 4 };
-#define LITTLE_S 0.015  /* of a run of some 200 ms on each processor */
-#define NO_WAIT_US 10.0 /* two or three wake-ups on the same processor */
+#define LITTLE_S 0.015 /* of a run of some 200 ms on each processor */
 
 static unsigned make_cells(struct cell *cells)
 {
@@ -191,13 +190,6 @@ static void want_speed(const struct cell *cells, unsigned count, const char *pee
     }
 }
 
-/* Whoever was in within that time did not wait: how long its call took is not compared. 0: that
-   round failed. */
-static double wait_us(unsigned c, unsigned p, unsigned round)
-{
-    return worst[c][p][round] > 0 ? fmax(worst[c][p][round], NO_WAIT_US) : 0;
-}
-
 /* A worst case is one figure a round: longer is what is longer in three quarters of them. Against
    the longer one of two, if `or_else` is not NULL. */
 static void want_wait(const struct cell *cells, unsigned count, const char *peer,
@@ -212,14 +204,11 @@ static void want_wait(const struct cell *cells, unsigned count, const char *peer
     unsigned met = 0;
     char what[192];
     for (unsigned c = 0; c < count; c++) {
-        double own[ROUNDS];
         double longer[ROUNDS];
         for (unsigned r = 0; r < ROUNDS; r++) {
-            own[r] = wait_us(c, one, r);
-            double either = fmax(wait_us(c, other, r), wait_us(c, third, r));
-            longer[r] = own[r] > 0 ? either : 0; /* such a round does not count */
+            longer[r] = fmax(worst[c][other][r], worst[c][third][r]);
         }
-        struct bench_summary ratio = bench_ratio(own, longer, rounds_of(one, &cells[c]));
+        struct bench_summary ratio = bench_ratio(worst[c][one], longer, rounds_of(one, &cells[c]));
         met += ratio.q1 <= 1;
         if (c == 0 || ratio.q1 > most.q1) {
             most = ratio;

@@ -203,15 +203,14 @@ static void want(const struct series *series, const struct bench_peer *const *pe
                    when(series), limit == p ? "" : "; beside ",
                    limit == p ? "" : peers[limit]->name);
     struct bench_summary ratio = bench_ratio(own, beside, rounds);
-    if (peers[limit] == &bench_limit_fifo && peers[p] != &bench_usher_gate) {
-        bench_tell(what, ratio); /* it has nothing for a guest that could be cold */
+    if (peers[p] == &bench_limit_rows) {
+        bench_tell(what, ratio); /* what a row costs */
     } else {
         bench_want(what, ratio, true, 1.5);
     }
 }
 
-/* The limits are the first two: without a row for each guest, which is the gate's, and with, which
-   is the pool's. What a row costs is told. */
+/* The limits are the first two: without a row for each guest, which is the gate's, and with. */
 static void report(const struct series *series, const struct bench_peer *const *peers,
                    unsigned count, unsigned rounds)
 {

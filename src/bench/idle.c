@@ -2,7 +2,6 @@
 #include "bench/bench.h"
 #include "bench/peers.h"
 
-#include <assert.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -87,21 +86,6 @@ static bool measure(const struct bench_peer *peer, unsigned waiters, double *per
     return true;
 }
 
-/* The mean, without the most and the least where there are enough: not one odd second decides. */
-static double mean(const double *percent, unsigned seconds)
-{
-    assert(seconds > 0);
-    double sum = percent[0];
-    double most = percent[0];
-    double least = percent[0];
-    for (unsigned s = 1; s < seconds; s++) {
-        sum += percent[s];
-        most = percent[s] > most ? percent[s] : most;
-        least = percent[s] < least ? percent[s] : least;
-    }
-    return seconds > 2 ? (sum - most - least) / (seconds - 2) : sum / seconds;
-}
-
 void bench_idle(void)
 {
     static const struct bench_peer *const peers[] = {&bench_usher_pool, &bench_usher_gate};
@@ -115,20 +99,22 @@ void bench_idle(void)
         (void)snprintf(where, sizeof where, "%u waiters", sizes[s]);
         for (unsigned p = 0; p < 2; p++) {
             double percent[16];
+            double sum = 0;
             if (!measure(peers[p], sizes[s], percent, seconds)) {
                 bench_absent("idle", peers[p]->name, "does not fit so many");
                 continue;
             }
             bench_row(where, sizes[s], peers[p]->name, percent, seconds);
-            double found = mean(percent, seconds);
-            most[p] = found > most[p] ? found : most[p];
+            for (unsigned i = 0; i < seconds; i++) {
+                sum += percent[i];
+            }
+            most[p] = sum / seconds > most[p] ? sum / seconds : most[p];
         }
     }
     bench_show();
     for (unsigned p = 0; p < 2; p++) {
         char what[96];
-        (void)snprintf(what, sizeof what,
-                       "%s, %% of a core, mean but for the most and the least, most of all sizes",
+        (void)snprintf(what, sizeof what, "%s, %% of a core, mean, most of all sizes",
                        peers[p]->name);
         bench_want(what, bench_summarise(&most[p], 1), true, 0.1);
     }

@@ -44,9 +44,8 @@ struct format_shape {
 
 struct format_header {
     struct format_shape shape;
-    uint64_t check; /* of the shape: format_check */
-    _Atomic int64_t
-        crowded_ns; /* CLOCK_MONOTONIC until when nobody gives way, and more: giveway.c */
+    uint64_t check;              /* of the shape: format_check */
+    _Atomic int64_t crowded_ns;  /* until when nobody gives way, and more: giveway.c */
     _Atomic uint32_t vain_calls; /* so often more one was called in vain than not: call.c */
     uint32_t unused_here;
     uint64_t unused[5];

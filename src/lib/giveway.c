@@ -32,7 +32,7 @@ enum {
     LONG_NS = 1000 * 1000,         /* so long is long, ... */
     PACE_NS = 100 * 1000,          /* ... if fewer were let in than one in so much time */
     SPARED = 4,                    /* so many times as long nobody gives way after that; ... */
-    SPARED_MORE = 4,               /* ... so many times more often if it was so just before, ... */
+    SPARED_MORE = 4,               /* ... so many times that if it was so just before, ... */
     SPARED_MOST = 2,               /* ... and again, but no more after that, ... */
     SPARED_NS = 100 * 1000 * 1000, /* ... nor for longer: it was a moment, or it was stopped */
     JUST_NS = 10 * 1000 * 1000,    /* where there is a crowd, somebody tries within this */
