@@ -227,6 +227,7 @@ void scene_fence(struct usher_pool *pool)
     pool->header = (void *)moved;
     pool->rows = (void *)(moved + pool->shape.rows_at);
     pool->core.words = (void *)(moved + FORMAT_WORDS);
+    pool->core.rows_used = &pool->header->rows_used;
 }
 
 static void say(void *context, const char *sentence)

@@ -122,7 +122,7 @@ static bool victim_keeps(const struct party *p)
         uint64_t owner = atomic_load(&p->pool->rows[row].owner);
         pid_t pid = (pid_t)format_owner_pid(owner);
         uint64_t word = usher__row_word(p->pool, row);
-        uint64_t cycle = core_row_cycle(word);
+        uint32_t cycle = core_row_cycle(word);
         enum core_state state = core_row_state(word);
         /* While it says whose the row will be it is nobody's. */
         if (owner != 0 && pid != p->victim.pid && (p->keeper.pid == 0 || pid != p->keeper.pid)) {
@@ -130,9 +130,9 @@ static bool victim_keeps(const struct party *p)
         }
         if (state == CORE_GRANTED ||
             (state == CORE_ENTERING &&
-             core__names_i(c, atomic_load(&c->words[CORE_AT_I(c)]), row, cycle)) ||
+             core__names_i(atomic_load(&c->words[CORE_AT_I(c)]), row, cycle)) ||
             (state == CORE_LEAVING &&
-             !core__names_v(c, atomic_load(&c->words[CORE_AT_V(c)]), row, cycle))) {
+             !core__names_v(atomic_load(&c->words[CORE_AT_V(c)]), row, cycle))) {
             return true;
         }
     }

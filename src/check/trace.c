@@ -8,18 +8,19 @@
 #include <string.h>
 
 /* The lines that say what may happen beside steps. */
-static const char *const limit_names[] = {"crashes", "gives-up", "grows",  "shrinks",
-                                          "cycles",  "tag-bits", "line",   "fewer",
-                                          "queue",   "stale",    "sleeper"};
+static const char *const limit_names[] = {
+    "crashes", "gives-up", "grows",      "shrinks",     "cycles", "tag-bits", "line",  "fewer",
+    "queue",   "stale",    "cycle-bits", "ticket-bits", "pauses", "buffer",   "simple"};
 
 enum { LIMITS = sizeof limit_names / sizeof limit_names[0] };
 
 static unsigned *limit_of(struct step_limits *limits, unsigned which)
 {
-    unsigned *const all[LIMITS] = {&limits->crashes, &limits->gives_up, &limits->grows,
-                                   &limits->shrinks, &limits->cycles,   &limits->tag_bits,
-                                   &limits->line,    &limits->fewer,    &limits->queue,
-                                   &limits->stale,   &limits->sleeper};
+    unsigned *const all[LIMITS] = {&limits->crashes, &limits->gives_up,   &limits->grows,
+                                   &limits->shrinks, &limits->cycles,     &limits->tag_bits,
+                                   &limits->line,    &limits->fewer,      &limits->queue,
+                                   &limits->stale,   &limits->cycle_bits, &limits->ticket_bits,
+                                   &limits->pauses,  &limits->buffer,     &limits->simple};
     return all[which];
 }
 

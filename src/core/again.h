@@ -20,22 +20,47 @@
 
 #include "core/parts.h"
 
-/* The next ticket, and the author's next cycle. */
-#define CORE_NEXT_I (1ULL << 32 | 1)
-#define CORE_NEXT_V (1ULL << 44 | 1)
-#define CORE_NEXT_ROW (1ULL << 20 | 1)
+/* The next ticket, and the author's next cycle, `by` times. No field runs over: core_again_until.
+   (ISSUE and VALID run over at the top of their words: that is right.) */
+#ifdef CORE_STEPS
+static inline uint64_t core__again_i(uint64_t i, uint32_t by)
+{
+    return core_i(core_i_issue(i) + by, core_i_row(i), core_i_tag(i) + by);
+}
 
-/* The last I up to which that is so, for a guest that published i as it entered with the row r:
-   after that the long way. (ISSUE and VALID run over at the top of their words: that is right.) */
-static inline uint64_t core_again_until(const struct core *c, uint64_t i, uint64_t r)
+static inline uint64_t core__again_v(uint64_t v)
+{
+    return core_v(core_v_valid(v) + 1, core_v_owed(v), core_v_row(v), core_v_tag(v) + 1);
+}
+#else
+static inline uint64_t core__again_i(uint64_t i, uint32_t by)
+{
+    return i + by * (1ULL << 32 | 1);
+}
+
+static inline uint64_t core__again_v(uint64_t v)
+{
+    return v + (1ULL << 44 | 1);
+}
+#endif
+
+static inline uint64_t core__again_row(uint64_t r)
+{
+    return r + (1ULL << 20 | 1);
+}
+
+/* The last I up to which a guest may enter again that published i as it entered with the row r: as
+   long as its run of cycles is not spent and neither the tag nor the ticket runs over. */
+static inline uint64_t core_again_until(const struct core *c, uint64_t i, uint64_t r,
+                                        const struct core_run *run)
 {
     (void)c;
-    uint32_t left = CORE_I_TAGS(c) - ((uint32_t)core_row_cycle(r) & CORE_I_TAGS(c));
-    uint32_t left_v = CORE_V_TAGS(c) - ((uint32_t)core_row_cycle(r) & CORE_V_TAGS(c));
+    uint32_t left = CORE_TAG_MASK - (core_row_cycle(r) & CORE_TAG_MASK);
     uint32_t tickets = CORE_TICKET_MASK - core_row_ticket(r);
-    left = left < left_v ? left : left_v;
+    uint32_t reserved = (run->end - core_row_cycle(r)) & CORE_CYCLE_MASK;
     left = left < tickets ? left : tickets;
-    return i + left * CORE_NEXT_I;
+    left = left < reserved || !CORE_REPEATS(c) ? left : reserved;
+    return core__again_i(i, left);
 }
 
 /* May it enter again after it published i? */
@@ -64,14 +89,14 @@ core_enter_again(struct core *c, struct core_again *f)
     if (!f->granted) {
         CORE_RETURN(f);
     }
-    CORE_WRITE(c, f, f->row_at, f->r + CORE_NEXT_ROW);
-    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, f->i + CORE_NEXT_I);
+    CORE_WRITE(c, f, f->row_at, core__again_row(f->r));
+    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, core__again_i(f->i, 1));
     if (!f->granted) {
         CORE_WRITE(c, f, f->row_at, core_row(CORE_IDLE, core_row_cycle(f->r), 0));
         CORE_RETURN(f);
     }
-    f->i += CORE_NEXT_I;
-    f->r += CORE_NEXT_ROW;
+    f->i = core__again_i(f->i, 1);
+    f->r = core__again_row(f->r);
     CORE_END(f);
 }
 
@@ -93,11 +118,11 @@ core_leave_again(struct core *c, struct core_again *f)
     CORE_BEGIN(f);
     f->published = f->done = false;
     CORE_WRITE(c, f, f->row_at, core_row_leaves(f->r));
-    CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->v + CORE_NEXT_V);
+    CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, core__again_v(f->v));
     if (!f->published) {
         CORE_RETURN(f);
     }
-    f->v += CORE_NEXT_V;
+    f->v = core__again_v(f->v);
     CORE_READ(c, f, f->word, CORE_AT_I(c));
     f->done = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
     CORE_FORGET(f->word);

@@ -6,6 +6,10 @@
 
 #include "core/fast.h"
 
+#ifdef CORE_STEPS
+_Thread_local struct core_widths core_widths = {32, 20, 12, 26, 26};
+#endif
+
 void core_init(struct core *c, uint32_t seats)
 {
     atomic_init(&c->words[CORE_AT_I(c)], core_i(0, CORE_NOBODY, 0));
@@ -14,11 +18,12 @@ void core_init(struct core *c, uint32_t seats)
     for (uint32_t g = 0; g < c->rows; g++) {
         atomic_init(&c->words[core__row_at(c, g)], core_row(CORE_IDLE, 0, 0));
         atomic_init(&c->words[core__seat_of_at(c, g)], core_own(CORE_NO_SEAT, 0));
+        core_disown(c, g);
     }
     /* Ticket 0 was never issued: its place, and all of the lap before, count as served. */
     for (uint32_t t = 0; t <= c->line_mask; t++) {
         uint32_t before = t == 0 ? 0 : t - c->line_mask - 1;
-        atomic_init(&c->words[core__line_at(c, t)], core_line(before, CORE_NOBODY, CORE_SERVED));
+        atomic_init(&c->words[core__line_at(c, t)], core_line(before, CORE_NOBODY, 0, CORE_SERVED));
     }
     for (uint32_t s = 0; s < c->seats; s++) {
         atomic_init(&c->words[c->at_seat + s], 0);
@@ -44,6 +49,14 @@ static enum core_progress next_place(struct core *c, struct core_finish_take *f)
         }
     }
     CORE_FORGET(f->r);
+    CORE_FORGET(f->again);
+    if (!CORE_DROPS(c, CORE_GUARD_NEXT_CLEARED)) {
+        CORE_FRESH(f->clear);
+        f->clear.by = f->by;
+        f->clear.i = f->i;
+        CORE_CALL(&f->next, core_clear_place(c, &f->clear));
+        CORE_FORGET(f->clear);
+    }
     f->again = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
     CORE_CAS(c, &f->next, f->ok, CORE_AT_I(c), f->i, f->again);
     if (!f->ok) {
@@ -86,7 +99,7 @@ static enum core_progress record(struct core *c, struct core_finish_take *f)
  */
 enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 {
-    CORE_DOOMED(c, f->at != 0 && !f->acts && core__take_is_over(c, f->i));
+    CORE_DOOMED(c, f->at != 0 && !f->acts && !f->clear.acts && core__take_is_over(c, f->i));
     CORE_BEGIN(f);
     if (core_i_row(f->i) == CORE_NOBODY) {
         CORE_RETURN(f);
@@ -120,7 +133,8 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
                      core_row(CORE_GRANTED, core_row_cycle(f->r), core_row_ticket(f->r)));
             CORE_RETURN(f);
         }
-        CORE_READ(c, f, f->e, core__line_at(c, core_i_issue(f->i)));
+        CORE_CALL(f,
+                  core__get_place(c, &f->get, f->by, CORE_SLOT_PLACE, core_i_issue(f->i), &f->e));
         if (core__is_place(c, f->e, core_i_issue(f->i)) && core_line_decided(f->e)) {
             CORE_FORGET(f->e);
             CORE_CALL(f, next_place(c, f));
@@ -154,56 +168,71 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 }
 
 /*
- * Tickets wrap, and not every ticket has a place: before one is issued, see that its place does not
- * hold an entry of the same number from a whole round ago. As long as I is still i, the ticket
+ * Tickets wrap, and not every ticket has a place: before a ticket is issued, see that its place does
+ * not hold an entry of the same number from a whole round ago. As long as I is still i, the ticket
  * after it has not been issued, so an entry of its number is an old one.
  */
-static enum core_progress clear_place(struct core *c, struct core_tidy *f)
+enum core_progress core_clear_place(struct core *c, struct core_clear *f)
 {
-    CORE_BEGIN(&f->clear);
-    CORE_READ(c, &f->clear, f->e, core__line_at(c, core_i_issue(f->i) + 1));
-    if (core_line_ticket(f->e) != ((core_i_issue(f->i) + 1) & CORE_TICKET_MASK) ||
-        CORE_DROPS(c, CORE_GUARD_STALE_PLACE)) {
-        CORE_RETURN(&f->clear);
+    CORE_BEGIN(f);
+    CORE_CALL(f,
+              core__get_place(c, &f->get, f->by, CORE_SLOT_PLACE, core_i_issue(f->i) + 1, &f->e));
+    if (!core_line_stale(f->e, core_i_issue(f->i) + 1) || CORE_DROPS(c, CORE_GUARD_STALE_PLACE)) {
+        CORE_RETURN(f);
     }
     if (!CORE_DROPS(c, CORE_GUARD_STALE_STILL)) {
-        CORE_READ(c, &f->clear, f->again, CORE_AT_I(c));
+        CORE_READ(c, f, f->again, CORE_AT_I(c));
         if (f->again != f->i) {
-            CORE_RETURN(&f->clear);
+            CORE_RETURN(f);
         }
     }
     CORE_ACT(f, true);
-    CORE_CAS(c, &f->clear, f->ok, core__line_at(c, core_i_issue(f->i) + 1), f->e,
-             core__past_place(c, core_i_issue(f->i) + 1));
+    CORE_CAS(c, f, f->ok, core__line_at(c, core_i_issue(f->i) + 1), f->e,
+             core_line_with(f->e, CORE_CLEARED));
     CORE_ACT(f, false);
-    CORE_END(&f->clear);
+    CORE_END(f);
 }
 
 enum core_progress core_tidy(struct core *c, struct core_tidy *f)
 {
     CORE_BEGIN(f);
+    f->full = false;
     for (;;) {
         CORE_FORGET(f->u);
-        CORE_READ(c, f, f->i, CORE_AT_I(c));
+        if (core_run_spent(c, &f->run)) {
+            CORE_FRESH(f->u);
+            f->u.reserve.by = f->row;
+            f->u.reserve.purpose = CORE_TO_ENTER;
+            f->u.reserve.run = f->run;
+            CORE_CALL(f, core_reserve(c, &f->u.reserve));
+            f->run = f->u.reserve.run;
+            f->full = f->u.reserve.full;
+            CORE_FORGET(f->u);
+            if (f->full) {
+                break;
+            }
+        }
+        CORE_CALL(f, core__get_i(c, &f->get, f->row, &f->i));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_I)) {
             CORE_FRESH(f->u);
+            f->u.take.by = f->row;
             f->u.take.i = f->i;
             CORE_CALL(f, core_finish_take(c, &f->u.take));
             CORE_FORGET(f->u);
         }
-        CORE_CALL(f, clear_place(c, f));
+        CORE_FRESH(f->u);
+        f->u.clear.by = f->row;
+        f->u.clear.i = f->i;
+        CORE_CALL(f, core_clear_place(c, &f->u.clear));
         CORE_FORGET(f->i);
-        CORE_FORGET(f->e);
-        CORE_FORGET(f->again);
-        CORE_FORGET(f->ok);
         CORE_FRESH(f->u);
         f->u.enter.row = f->row;
-        f->u.enter.cycle = f->cycle;
+        f->u.enter.run = f->run;
         f->u.enter.absorb = true;
         CORE_CALL(f, core_enter(c, &f->u.enter));
-        f->cycle = f->u.enter.cycle;
+        f->run = f->u.enter.run;
         if (f->u.enter.granted) { /* what was owed is taken: it goes back to nobody */
-            f->i = core_row(CORE_LEAVING, f->cycle, f->u.enter.ticket);
+            f->i = core_row(CORE_LEAVING, f->run.last, f->u.enter.ticket);
             CORE_FRESH(f->u);
             f->u.leave.leave.row = f->row;
             f->u.leave.leave.r = f->i;
@@ -216,6 +245,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
             break;
         }
     }
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_PLACE);
     CORE_END(f);
 }
 
@@ -249,7 +279,8 @@ static enum core_progress last_is_hole(struct core *c, struct core_take *f)
 /* The row says WAITING. Get it a place: f->full says that there is none. */
 static enum core_progress queue_up(struct core *c, struct core_take *f)
 {
-    CORE_DOOMED(c, f->queue.at != 0 && f->looks && !f->u.tidy.acts && core__in_vain(c, f->i, f->v));
+    CORE_DOOMED(c,
+                f->queue.at != 0 && f->looks && !f->u.clear.acts && core__in_vain(c, f->i, f->v));
     CORE_BEGIN(&f->queue);
     for (;;) {
         CORE_FORGET(f->i);
@@ -259,9 +290,10 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
         CORE_FORGET(f->ok);
         CORE_FORGET(f->ticket);
         CORE_FORGET(f->u);
-        CORE_READ(c, &f->queue, f->i, CORE_AT_I(c));
+        CORE_CALL(&f->queue, core__get_i(c, &f->get, f->row, &f->i));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_I)) {
             CORE_FRESH(f->u);
+            f->u.take.by = f->row;
             f->u.take.i = f->i;
             CORE_CALL(&f->queue, core_finish_take(c, &f->u.take));
             CORE_FORGET(f->u);
@@ -287,18 +319,20 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
                 CORE_FORGET(f->v);
                 CORE_FORGET(f->ticket);
                 CORE_FRESH(f->u);
+                f->u.slide.by = f->row;
                 CORE_CALL(&f->queue, core_slide(c, &f->u.slide));
                 continue;
             }
             CORE_FORGET(f->v);
             CORE_FRESH(f->u);
-            f->u.tidy.i = f->i;
-            CORE_CALL(&f->queue, clear_place(c, &f->u.tidy));
+            f->u.clear.by = f->row;
+            f->u.clear.i = f->i;
+            CORE_CALL(&f->queue, core_clear_place(c, &f->u.clear));
             CORE_FORGET(f->u);
         }
         CORE_FORGET(f->v);
         CORE_FORGET(f->ok);
-        f->word = core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c));
+        f->word = core_i(f->ticket, f->row, f->run.last);
         CORE_CAS(c, &f->queue, f->ok, CORE_AT_I(c), f->i, f->word);
         CORE_LOOK(f, false);
         if (f->ok) {
@@ -308,40 +342,54 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
     CORE_END(&f->queue);
 }
 
+/* Enter, if a ticket is valid: f->enter says. Otherwise see that f->run has a cycle to wait in. */
+static enum core_progress enter_or_reserve(struct core *c, struct core_take *f)
+{
+    CORE_BEGIN(&f->last);
+    do {
+        CORE_FRESH(f->enter);
+        f->enter.row = f->row;
+        f->enter.run = f->run;
+        f->enter.absorb = false;
+        f->enter.seat = f->seat;
+        CORE_CALL(&f->last, core_enter(c, &f->enter));
+        f->run = f->enter.run;
+        if (f->enter.untidy) {
+            CORE_FRESH(f->u);
+            f->u.tidy.row = f->row;
+            f->u.tidy.run = f->run;
+            CORE_CALL(&f->last, core_tidy(c, &f->u.tidy));
+            f->run = f->u.tidy.run;
+            f->full = f->u.tidy.full;
+            CORE_FORGET(f->u);
+        }
+    } while ((f->enter.again || f->enter.untidy) && !f->full);
+    if (!f->enter.granted && !f->full && !core__may_wait(c, &f->run)) {
+        CORE_FRESH(f->u);
+        f->u.reserve.by = f->row;
+        f->u.reserve.purpose = CORE_TO_WAIT;
+        f->u.reserve.run = f->run;
+        CORE_CALL(&f->last, core_reserve(c, &f->u.reserve));
+        f->run = f->u.reserve.run;
+        f->full = f->u.reserve.full;
+        CORE_FORGET(f->u);
+    }
+    CORE_END(&f->last);
+}
+
 enum core_progress core_take(struct core *c, struct core_take *f)
 {
     CORE_BEGIN(f);
     f->full = f->slid = false;
-    do {
-        CORE_FRESH(f->enter);
-        f->enter.row = f->row;
-        f->enter.cycle = f->cycle;
-        f->enter.absorb = false;
-        f->enter.seat = f->seat;
-        CORE_CALL(f, core_enter(c, &f->enter));
-        f->cycle = f->enter.cycle;
-        if (f->enter.untidy) {
-            CORE_FRESH(f->u);
-            f->u.tidy.row = f->row;
-            f->u.tidy.cycle = f->cycle;
-            CORE_CALL(f, core_tidy(c, &f->u.tidy));
-            f->cycle = f->u.tidy.cycle;
-            CORE_FORGET(f->u);
-        }
-    } while (f->enter.again || f->enter.untidy);
+    CORE_CALL(f, enter_or_reserve(c, f));
     f->granted = f->enter.granted;
     f->ticket = f->enter.ticket;
-    if (f->granted) {
+    if (f->granted || f->full) {
         CORE_RETURN(f);
     }
     CORE_FORGET(f->enter);
-    CORE_READ(c, f, f->i, CORE_AT_I(c));
-    CORE_KEEP(f->i, core_i_row(f->i) == f->row ? f->i & 0xffffffffU : core_i(0, CORE_NOBODY, 0));
-    CORE_READ(c, f, f->v, CORE_AT_V(c));
-    f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
-    CORE_FORGET(f->i);
-    CORE_FORGET(f->v);
-    CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_WAITING, f->cycle, 0));
+    f->run.last = core__next_cycle(&f->run);
+    CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_WAITING, f->run.last, 0));
     CORE_CALL(f, queue_up(c, f));
     CORE_FORGET(f->i);
     CORE_FORGET(f->v);
@@ -351,33 +399,44 @@ enum core_progress core_take(struct core *c, struct core_take *f)
     CORE_FORGET(f->u);
     CORE_FORGET(f->ticket);
     if (f->full) {
-        CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
-        CORE_RETURN(f);
+        CORE_WRITE(c, f, core__row_at(c, f->row), core_row(CORE_IDLE, f->run.last, 0));
+    } else {
+        CORE_FRESH(f->u);
+        f->u.take.by = f->row;
+        f->u.take.i = f->word;
+        CORE_FORGET(f->word);
+        CORE_CALL(f, core_finish_take(c, &f->u.take));
+        CORE_FORGET(f->u);
+        CORE_READ(c, f, f->word, core__row_at(c, f->row));
+        f->granted = core_row_state(f->word) == CORE_GRANTED;
+        f->ticket = core_row_ticket(f->word);
     }
-    CORE_FRESH(f->u);
-    f->u.take.i = f->word;
-    CORE_FORGET(f->word);
-    CORE_CALL(f, core_finish_take(c, &f->u.take));
-    CORE_FORGET(f->u);
-    CORE_READ(c, f, f->word, core__row_at(c, f->row));
-    f->granted = core_row_state(f->word) == CORE_GRANTED;
-    f->ticket = core_row_ticket(f->word);
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_PLACE);
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_NEXT);
     CORE_END(f);
 }
 
 enum core_progress core_help(struct core *c, struct core_help *f)
 {
     CORE_BEGIN(f);
-    CORE_READ(c, f, f->word, CORE_AT_I(c));
+    CORE_CALL(f, core__get_i(c, &f->get, f->by, &f->word));
     CORE_FRESH(f->u);
+    f->u.take.by = f->by;
     f->u.take.i = f->word;
     CORE_FORGET(f->word);
     CORE_CALL(f, core_finish_take(c, &f->u.take));
     CORE_FORGET(f->u);
-    CORE_READ(c, f, f->word, CORE_AT_V(c));
-    CORE_FRESH(f->u);
-    f->u.release.v = f->word;
-    CORE_FORGET(f->word);
-    CORE_CALL(f, core_finish_release(c, &f->u.release));
+    if (!f->only_i) {
+        CORE_CALL(f, core__get_v(c, &f->get, f->by, &f->word));
+        CORE_FRESH(f->u);
+        f->u.release.by = f->by;
+        f->u.release.v = f->word;
+        CORE_FORGET(f->word);
+        CORE_CALL(f, core_finish_release(c, &f->u.release));
+        CORE_FORGET(f->u);
+    }
+    CORE_WITHDRAW(c, f, f->by, CORE_SLOT_TOP);
+    CORE_WITHDRAW(c, f, f->by, CORE_SLOT_PLACE);
     CORE_END(f);
 }

@@ -4,13 +4,18 @@
  *
  * No operating system, nothing that blocks, no lock: each transition of shared state is one
  * compare-and-swap, and whoever finds one half-recorded completes it. words.h has the shared words.
- * Three rules make it recoverable:
+ * Four rules make it recoverable:
  *
  *   1. I and V name their author, and nobody publishes over a word before what it says has been
  *      done (core_finish_take, core_finish_release). So at most one operation per word is
  *      unfinished, and anyone can finish it.
  *   2. A grant is delivered into the guest's own row. A waiter looks only at its row.
  *   3. A place in the line is decided once, SERVED or SKIPPED, before VALID moves past it.
+ *   4. Every word that is compared and swapped names its author and the author's tag. A guest that
+ *      will compare and swap a word announces the author and the tag that it read, and reads the
+ *      word again (core__get). An author uses a tag again only when no word names it and no guest
+ *      has announced it (core_reserve). So a word never returns to a value that a guest relies on,
+ *      however long that guest is stopped.
  *
  * What is always so, for tickets t:
  *     t <= VALID and issued      granted to whoever took it, or about to be by whoever finishes I
@@ -36,7 +41,33 @@
 
 /* Guards, one of which a mutant drops to show what it is for; only in exploring builds. */
 enum core_guard {
-    CORE_GUARD_TAKE_I_STILL = 1, /* I still i, before the line is recorded */
+    CORE_GUARD_NONE,
+    /* For each kind of word, in the order of enum core_kind: the author of what was read is
+       announced; and the word is read again after that. */
+    CORE_GUARD_ANNOUNCE_I,
+    CORE_GUARD_ANNOUNCE_V,
+    CORE_GUARD_ANNOUNCE_K,
+    CORE_GUARD_ANNOUNCE_LINE,
+    CORE_GUARD_ANNOUNCE_SEAT,
+    CORE_GUARD_ANNOUNCE_ROW,
+    CORE_GUARD_SECOND_I,
+    CORE_GUARD_SECOND_V,
+    CORE_GUARD_SECOND_K,
+    CORE_GUARD_SECOND_LINE,
+    CORE_GUARD_SECOND_SEAT,
+    CORE_GUARD_SECOND_ROW,
+    CORE_GUARD_ANNOUNCE_ORDER,   /* that the second read follows the announcement: x86-TSO */
+    CORE_GUARD_SCAN_I,           /* no cycle starts with a tag that I names */
+    CORE_GUARD_SCAN_V,           /* nor with one that V names */
+    CORE_GUARD_SCAN_K,           /* nor with one that K names */
+    CORE_GUARD_SCAN_ANNOUNCED,   /* nor with one that is announced */
+    CORE_GUARD_SCAN_LINE,        /* nobody waits in a cycle that the line names */
+    CORE_GUARD_SCAN_FIRST,       /* the announcements are scanned before the line, too */
+    CORE_GUARD_SCAN_SEATS,       /* no question has a number that a seat has */
+    CORE_GUARD_SCAN_ORDER,       /* the announcements are scanned after the words */
+    CORE_GUARD_SLIDE_WAITS,      /* only a guest that waits is copied forward */
+    CORE_GUARD_NEXT_CLEARED,     /* the place of a ticket is cleared, by any issuer */
+    CORE_GUARD_TAKE_I_STILL,     /* I still i, before the line is recorded */
     CORE_GUARD_TAKE_TAG,         /* the author's row has I's tag */
     CORE_GUARD_ENTERING_I_STILL, /* I still i, before a row that enters is granted */
     CORE_GUARD_V_STILL,          /* V still v, before finish_release acts on a row */
@@ -47,7 +78,6 @@ enum core_guard {
     CORE_GUARD_SKIPPED,          /* a hole is passed over */
     CORE_GUARD_LAP,              /* a place of another lap is not this place */
     CORE_GUARD_REAP_FINISH_TAKE, /* the reaper finishes I before it frees a waiting row */
-    CORE_GUARD_FRESH_TAG,        /* no cycle starts with a tag that I or V still names */
     CORE_GUARD_FINISH_I,         /* nobody publishes over I before it is finished */
     CORE_GUARD_FINISH_V,         /* nobody publishes over V before it is finished */
     CORE_GUARD_ADOPT_HOLE,       /* only a hole is adopted */
@@ -70,12 +100,10 @@ enum core_guard {
     CORE_GUARD_STALE_STILL,      /* I still i, before a place is found to be so old */
     CORE_GUARD_COUNTED,          /* a resize that K names is not counted again */
     CORE_GUARD_COUNT_V_STILL,    /* V still v, before a resize is counted */
-    CORE_GUARD_COUNT_TAG,        /* no resize starts with a tag that K still names */
     CORE_GUARD_RESIZE_LIMIT,     /* nobody shrinks an empty pool, or grows one that is full */
     CORE_GUARD_SEAT_HELD,        /* a seat is not taken from one who is in */
     CORE_GUARD_SEAT_ASKED,       /* a seat is asked for before it is taken */
     CORE_GUARD_SEAT_FIRST,       /* a guest says which seat it means before it asks for it */
-    CORE_GUARD_SEAT_COUNT,       /* each question and each death is told from those before */
     CORE_GUARD_SEAT_ENTERING,    /* one who enters is in as soon as I says so */
     CORE_GUARD_SEAT_NOT_IN,      /* and not before */
     CORE_GUARD_SEAT_SAID,        /* a seat is held only by one who means that very seat */
@@ -92,8 +120,9 @@ enum core_guard {
 
 /*
  * A pool's words as one process sees them, and where in them everything is. I, V and K each have a
- * cache line, the rows follow, and a row is six words, of which the core uses the first and a part
- * of the fifth. An exploration packs all tightly, and can shorten the tags.
+ * cache line, the rows follow, and a row is eight words: the core uses the first, a part of the
+ * second, and the last two, which have the announcements. An exploration packs all tightly, and can
+ * shorten tickets, tags and cycles.
  */
 struct core {
     _Atomic uint64_t *words;
@@ -101,15 +130,20 @@ struct core {
     uint32_t seats;            /* room for this many seats; K says how many there are */
     uint32_t line_mask;        /* places in the line, a power of two, less one */
     uint32_t at_line, at_seat; /* indices of words */
+    /* No row from this number on has ever been owned; NULL: all may have been. */
+    const _Atomic uint32_t *rows_used;
     /* A row has become GRANTED: wake whoever sleeps on it. May be called for one's own row. */
     void (*wake)(void *context, uint32_t row);
     void *wake_context;
 #ifdef CORE_STEPS
-    uint32_t at_i, at_v, at_k, at_row, at_own;
-    uint32_t i_tag_mask, v_tag_mask, seat_count;
+    uint32_t at_i, at_v, at_k, at_row, at_own, at_announced;
+    bool repeats; /* words are short enough to repeat: otherwise nothing need be announced */
     struct step_memory *memory;
-    enum core_guard broken;                     /* 0: none */
-    bool doomed;                                /* CORE_DOOMED said so */
+    struct core_buffer *buffer; /* stores not yet in memory; NULL: there are none */
+    uint32_t self, at_relied;   /* whose step this is; what each process relies on: CORE_RELY */
+    bool replaced;              /* a compare-and-swap succeeded on a value that was replaced */
+    enum core_guard broken;     /* 0: none */
+    bool doomed;                /* CORE_DOOMED said so */
     const struct core_finish_release *delivers; /* whoever delivers, in the call at hand */
 #endif
 };
@@ -121,55 +155,134 @@ struct core {
 #define CORE_AT_ROWS(c) ((c)->at_row)
 #define CORE_ROW_STRIDE(c) 1
 #define CORE_AT_OWN(c) ((c)->at_own)
-/* A seat's count goes as far as the exploration says, or is not kept at all. */
-#define CORE_SEAT_COUNT(c) (CORE_DROPS(c, CORE_GUARD_SEAT_COUNT) ? 0 : (c)->seat_count)
-#define CORE_I_TAGS(c) ((c)->i_tag_mask)
-#define CORE_V_TAGS(c) ((c)->v_tag_mask)
+#define CORE_REPEATS(c) ((c)->repeats)
 #else
 #define CORE_AT_I(c) 0
 #define CORE_AT_V(c) 8
 #define CORE_AT_K(c) 16
 #define CORE_AT_ROWS(c) 24
-#define CORE_ROW_STRIDE(c) 6
+#define CORE_ROW_STRIDE(c) 8
 #define CORE_AT_OWN(c) (CORE_AT_ROWS(c) + 1)
-#define CORE_SEAT_COUNT(c) CORE_SEAT_COUNT_BITS
-#define CORE_I_TAGS(c) 0xffff
-#define CORE_V_TAGS(c) 0xfff
+#define CORE_AT_ANNOUNCED(c) (CORE_AT_ROWS(c) + 6)
+#define CORE_REPEATS(c) true
 #endif
 
+/* The words that are compared and swapped. */
+enum core_kind {
+    CORE_WORD_I,
+    CORE_WORD_V,
+    CORE_WORD_K,
+    CORE_WORD_LINE,
+    CORE_WORD_SEAT,
+    CORE_WORD_ROW
+};
+
+/* What a guest can announce at a time. */
+enum core_slot {
+    CORE_SLOT_TOP,   /* of I or V */
+    CORE_SLOT_PLACE, /* of a place of the line, a seat, or K */
+    CORE_SLOT_NEXT,  /* of the next place of the line */
+    CORE_SLOT_DEAD,  /* of a dead guest's row */
+    CORE_SLOTS
+};
+
+/*
+ * Numbers of cycles, or of questions, that a guest may use: last + 1 to end. Nobody has read a word
+ * with one of their tags and will compare it later. All zero: none.
+ */
+struct core_run {
+    uint32_t last, end; /* as many bits as a cycle has; equal: the run is spent */
+    bool line;          /* nor does the line name one of these cycles: a guest may wait in them */
+};
+
+static inline bool core_run_spent(const struct core *c, const struct core_run *run)
+{
+    (void)c;
+    return CORE_REPEATS(c) && run->last == run->end;
+}
+
 /* Frames: what an operation has to remember between two accesses. CORE_FRESH before the first call;
-   the caller sets the fields before the blank line. */
+   the caller sets the fields before the blank line. `by` is the row of the guest that carries the
+   operation out: it announces there what it relies on. */
 struct core_place { /* where a part of an operation is that uses the operation's own frame */
     CORE_AT
 };
 
+/* Read a word that will be compared and swapped: see core__get in parts.h. */
+struct core_get {
+    CORE_AT
+    uint64_t again;
+};
+
+/* What a run is reserved for. */
+enum core_purpose { CORE_TO_ENTER, CORE_TO_WAIT, CORE_TO_ASK };
+
+struct core_reserve {
+    uint32_t by;
+    enum core_purpose purpose;
+    struct core_run run; /* becomes one that is not spent */
+
+    CORE_AT
+    bool full; /* there is none: every tag is named by a stopped or dead guest */
+    uint32_t before, ahead, tries, at_row, at_slot;
+    struct core_place scan;
+    uint64_t word;
+};
+
+/* Announce a row, before its owner is found to be dead. */
+struct core_watch {
+    uint32_t by, row;
+
+    CORE_AT
+    uint64_t r; /* the row */
+    struct core_get get;
+};
+
+/* Clear the place of the ticket after i, if it holds an entry of a round ago. */
+struct core_clear {
+    uint32_t by;
+    uint64_t i;
+
+    CORE_AT
+    CORE_ACTS
+    bool ok;
+    uint64_t e, again;
+    struct core_get get;
+};
+
 struct core_finish_take {
-    uint64_t i; /* the published I to finish; goes on if the place was passed over */
+    uint32_t by;
+    uint64_t i; /* the published I to finish, announced; goes on if the place was passed over */
 
     CORE_AT
     CORE_ACTS
     uint64_t e, r, again;
     bool ok;
     struct core_place next;
+    struct core_get get;
+    struct core_clear clear;
 };
 
 struct core_finish_release {
-    uint64_t v; /* the published V to finish */
+    uint32_t by;
+    uint64_t v; /* the published V to finish, announced */
 
     CORE_AT
     CORE_ACTS
     uint64_t e, r, word;
     bool ok;
     struct core_place deliver, decide;
+    struct core_get get;
 };
 
 struct core_publish {
-    uint32_t row;
+    uint32_t by, row;
     uint64_t r; /* the row as it is, LEAVING, GROWING or SHRINKING */
 
     CORE_AT
     uint64_t v, word, k;
     bool ok, ours;
+    struct core_get get;
     struct core_finish_release release;
 };
 
@@ -182,6 +295,7 @@ struct core_leave {
     bool published; /* V says so */
     bool done;      /* and all is done; otherwise the long way is for core_leave_slowly */
     uint64_t v, word;
+    struct core_get get;
 };
 
 struct core_leave_slowly {
@@ -190,30 +304,35 @@ struct core_leave_slowly {
     CORE_AT
     bool ok;
     uint64_t word;
+    struct core_get get;
     struct core_finish_release release;
 };
 
 struct core_slide {
+    uint32_t by;
+
     CORE_AT
     uint32_t t, last;
     uint64_t a, b, word;
     bool ok;
+    struct core_get get;
 };
 
 struct core_enter {
     uint32_t row;
-    uint64_t cycle; /* the last one used; becomes the new one, if one was begun */
-    bool absorb;    /* take only what is owed, for nobody */
-    uint32_t seat;  /* the one in its own word; CORE_NO_SEAT: which will not do */
+    struct core_run run; /* of cycles: `last` becomes the new one, if one was begun */
+    bool absorb;         /* take only what is owed, for nobody */
+    uint32_t seat;       /* the one in its own word; CORE_NO_SEAT: which will not do */
 
     CORE_AT
     bool granted; /* inside: the row has the ticket */
     bool seated;  /* and that seat; otherwise one is to be claimed */
-    bool again;   /* somebody was faster: try again */
-    bool untidy;  /* something is to be finished first: core_tidy, then try again */
+    bool again;   /* another guest was faster: try again */
+    bool untidy;  /* core_tidy must come first, then try again */
     bool ok;
-    uint32_t ticket;
+    uint32_t ticket, cycle;
     uint64_t i, v, word;
+    struct core_get get;
 };
 
 /* A guest that was the last to come and to leave: again.h. */
@@ -230,18 +349,19 @@ struct core_again {
     uint64_t word;
 };
 
-/* Finish I, clear the place of the next ticket, take for nobody what is owed. */
+/* Reserve cycles, finish I, clear the place of the next ticket, take for nobody what is owed. */
 struct core_tidy {
     uint32_t row;
-    uint64_t cycle; /* as in core_enter */
+    struct core_run run; /* as in core_enter */
 
     CORE_AT
-    CORE_ACTS
-    struct core_place clear;
-    bool ok;
-    uint64_t i, e, again;
+    bool full; /* no cycle can be reserved: nothing was done */
+    uint64_t i;
+    struct core_get get;
     union {
+        struct core_reserve reserve;
         struct core_enter enter;
+        struct core_clear clear;
         struct core_finish_take take;
         struct core_leave_slowly leave;
     } u;
@@ -249,20 +369,23 @@ struct core_tidy {
 
 struct core_take {
     uint32_t row;
-    uint64_t cycle; /* the last one used; becomes the new one */
-    uint32_t seat;  /* as in core_enter */
+    struct core_run run; /* of cycles: `last` becomes the new one */
+    uint32_t seat;       /* as in core_enter */
 
     CORE_AT
     uint32_t ticket; /* the place taken */
-    bool full;       /* no place could be had: the line is full of waiting guests */
+    bool full;       /* the line is full of guests that wait, or no cycle can be reserved */
     bool granted;    /* it was granted at once; enter.seated: with its seat, too */
     bool ok, slid;
     CORE_LOOKS
     uint64_t i, v, e, word;
     struct core_place last, queue;
+    struct core_get get;
     struct core_enter enter;
     union {
+        struct core_reserve reserve;
         struct core_tidy tidy;
+        struct core_clear clear;
         struct core_finish_take take;
         struct core_slide slide;
     } u;
@@ -270,17 +393,17 @@ struct core_take {
 
 struct core_give_up {
     uint32_t row;
-    uint64_t cycle;
+    uint32_t cycle;
 
     CORE_AT
     bool granted; /* too late: the grant won, and the seat is to be claimed */
     struct core_slide slide;
 };
 
-/* A seat that is asked for: is it held by the row whose it is? */
+/* An open question: is the seat held by the row whose it is? */
 struct core_settle {
     uint32_t seat;
-    uint64_t word; /* as it was read */
+    uint64_t word; /* as it was read, announced or asked by ourselves */
 
     CORE_AT
     bool held, ok;
@@ -291,20 +414,26 @@ struct core_settle {
 struct core_claim {
     uint32_t row;
     uint32_t first, seats; /* where to begin to look, and at how many from 0 on */
+    struct core_run run;   /* of questions; `last` becomes the last one asked */
 
     CORE_AT
-    bool ok;        /* a seat was had; otherwise look again: they were taken and freed around us */
+    bool ok;        /* it has a seat; otherwise look again: they were taken and freed around us */
     bool inherited; /* the seat's last holder died in it */
     bool asked;
+    bool full; /* no question can be reserved */
     uint32_t seat, left;
     uint64_t word;
     struct core_place try, ask, sit;
-    struct core_settle settle;
+    struct core_get get;
+    union {
+        struct core_settle settle;
+        struct core_reserve reserve;
+    } u;
 };
 
 struct core_release {
     uint32_t row;
-    uint64_t cycle;
+    uint32_t cycle;
     uint32_t ticket;
 
     CORE_AT
@@ -313,23 +442,27 @@ struct core_release {
 
 struct core_resize {
     uint32_t row;
-    uint64_t cycle; /* as in core_take */
+    struct core_run run; /* as in core_take */
     bool grow;
     uint32_t to; /* but not beyond this many seats; growing, 0: as many as there is room for */
 
     CORE_AT
-    uint64_t i, v, k;
+    bool full; /* no cycle can be reserved: nothing was done */
     union {
+        struct core_reserve reserve;
         struct core_publish publish;
         struct core_tidy tidy;
     } u;
 };
 
+/*
+ * Finish what a dead guest left. The order matters: core_watch announces the row and reads it; then
+ * the caller finds out that the row's owner is dead; then this, with the cycle that was read. From
+ * the announcement on, no new owner of the row starts a cycle with the same tag.
+ */
 struct core_reap {
-    uint32_t row; /* a row whose owner is certainly dead, ... */
-    uint64_t
-        cycle;   /* ... and its cycle as it was read before that was found out: by now the row may
-                       have been reaped by another, and a new guest have begun a cycle of its own */
+    uint32_t by, row;
+    uint32_t cycle;
     bool gently; /* the seat is given back for its owner, who lives: nobody has died in it */
 
     CORE_AT
@@ -337,6 +470,7 @@ struct core_reap {
     bool ok;
     uint64_t r, word, again;
     struct core_place died;
+    struct core_get get;
     union {
         struct core_finish_take take;
         struct core_publish publish;
@@ -347,8 +481,12 @@ struct core_reap {
 
 /* Look at what is published and finish it, so that nothing waits for a slow or dead author. */
 struct core_help {
+    uint32_t by;
+    bool only_i; /* V is left alone */
+
     CORE_AT
     uint64_t word;
+    struct core_get get;
     union {
         struct core_finish_take take;
         struct core_finish_release release;
@@ -360,10 +498,11 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
 
 /* core_enter and core_leave, the ways in and out when nobody waits, are in fast.h. */
 
+/* Find cycles, or questions, that no stopped guest can mistake for earlier ones: reserve.c. */
+enum core_progress core_reserve(struct core *c, struct core_reserve *f);
 /* Get a seat for a granted row: there is one, but it may take more than one look. */
 enum core_progress core_claim(struct core *c, struct core_claim *f);
-
-/* Make core_enter possible, if it found that something is to be finished first. */
+/* Make core_enter possible, if it found that something must be finished first. */
 enum core_progress core_tidy(struct core *c, struct core_tidy *f);
 /* Enter, or take a place in the line. The row must be IDLE and ours. */
 enum core_progress core_take(struct core *c, struct core_take *f);
@@ -375,14 +514,133 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
 enum core_progress core_release(struct core *c, struct core_release *f);
 /* Change the number of seats by one: a seat more, or one fewer as soon as one comes free. */
 enum core_progress core_resize(struct core *c, struct core_resize *f);
-/* Finish what a dead owner left: afterwards its row is IDLE. */
-/* Decide what is asked in f->word. f->ok: we did, and f->held is what we found; otherwise somebody
-   else has. */
+/* Answer the question that is open in f->word. f->ok: we did, and f->held is the answer; otherwise
+   another guest has answered it. */
 enum core_progress core_settle(struct core *c, struct core_settle *f);
+/* Announce a row and read it. The announcement stays until core_reap, or core_unwatch. */
+enum core_progress core_watch(struct core *c, struct core_watch *f);
+/* Finish what a dead owner left: afterwards its row is IDLE. */
 enum core_progress core_reap(struct core *c, struct core_reap *f);
 enum core_progress core_help(struct core *c, struct core_help *f);
 
+/* Withdraw the announcement of core_watch. */
+void core_unwatch(struct core *c, uint32_t by);
+/* Withdraw all that a row announces: for its new owner, before it signs as the owner. */
+void core_disown(struct core *c, uint32_t row);
+
 /* Write the words of a new pool with that many seats. No one else may see it yet. */
 void core_init(struct core *c, uint32_t seats);
+
+#ifdef CORE_STEPS
+/*
+ * Accesses of an exploration. With a buffer, a plain store stays in it until the model flushes it,
+ * the reads of its own process see it there, and every compare-and-swap and every announcement
+ * empties it first: x86-TSO. Each makes exactly one access of the step's.
+ */
+enum { CORE_BUFFER_MOST = 2 };
+struct core_buffer {
+    uint8_t depth, count;
+    uint8_t word[CORE_BUFFER_MOST];
+    uint64_t value[CORE_BUFFER_MOST];
+};
+
+/*
+ * Words that a process has read, to compare and swap them, and those of them that have changed
+ * since: 32 bits each in a word of the process's own, as many as there are words before the
+ * announcements. No part of the pool: it is there to see that rule 4 (above) is kept.
+ */
+static inline void core_steps_rely(struct core *c, uint32_t word)
+{
+    if (c->repeats) {
+        uint64_t relied = atomic_load(&c->words[c->at_relied + c->self]);
+        relied = (relied | 1ULL << (32 + word)) & ~(1ULL << word);
+        atomic_store(&c->words[c->at_relied + c->self], relied);
+    }
+}
+
+/* A word has changed, by this process: others that relied on it must see that. */
+static inline void core_steps_changed(struct core *c, uint32_t word)
+{
+    for (uint32_t p = 0; c->repeats && word < c->at_announced && p < c->rows; p++) {
+        uint64_t relied = atomic_load(&c->words[c->at_relied + p]);
+        if (p != c->self && (relied >> (32 + word) & 1) != 0) {
+            atomic_store(&c->words[c->at_relied + p], relied | 1ULL << word);
+        }
+    }
+}
+
+/* The oldest store reaches memory. */
+static inline void core_buffer_flush(struct core *c)
+{
+    struct core_buffer *buffer = c->buffer;
+    atomic_store(&c->words[buffer->word[0]], buffer->value[0]);
+    core_steps_changed(c, buffer->word[0]);
+    for (unsigned b = 1; b < CORE_BUFFER_MOST; b++) {
+        buffer->word[b - 1] = buffer->word[b];
+        buffer->value[b - 1] = buffer->value[b];
+    }
+    buffer->word[CORE_BUFFER_MOST - 1] = 0;
+    buffer->value[CORE_BUFFER_MOST - 1] = 0;
+    buffer->count--;
+}
+
+static inline void core_steps_drain(struct core *c)
+{
+    while (c->buffer != NULL && c->buffer->count > 0) {
+        core_buffer_flush(c);
+    }
+}
+
+static inline uint64_t core_steps_read(struct core *c, uint32_t word)
+{
+    uint64_t value = step_read(c->memory, word);
+    for (unsigned b = 0; c->buffer != NULL && b < c->buffer->count; b++) {
+        value = c->buffer->word[b] == word ? c->buffer->value[b] : value;
+    }
+    if (word >= c->at_row && word < c->at_own) {
+        core_steps_rely(c, word); /* a row is protected by the word that led to it */
+    }
+    return value;
+}
+
+static inline void core_steps_write(struct core *c, uint32_t word, uint64_t value)
+{
+    if (c->buffer == NULL) {
+        step_write(c->memory, word, value);
+        core_steps_changed(c, word);
+        return;
+    }
+    if (c->buffer->count == c->buffer->depth) {
+        core_buffer_flush(c);
+    }
+    c->buffer->word[c->buffer->count] = (uint8_t)word;
+    c->buffer->value[c->buffer->count++] = value;
+    (void)step_read(c->memory, word);
+}
+
+static inline bool core_steps_swap(struct core *c, uint32_t word, uint64_t from, uint64_t to)
+{
+    core_steps_drain(c);
+    bool swapped = step_swap(c->memory, word, from, to);
+    if (swapped && c->repeats) {
+        uint64_t relied = atomic_load(&c->words[c->at_relied + c->self]);
+        c->replaced = c->replaced || (relied >> word & 1) != 0;
+        core_steps_rely(c, word);
+        core_steps_changed(c, word);
+    }
+    return swapped;
+}
+
+/* A store that the reads behind it must not overtake. */
+static inline void core_steps_announce(struct core *c, uint32_t word, uint64_t value, bool ordered)
+{
+    if (ordered) {
+        core_steps_drain(c);
+        step_write(c->memory, word, value);
+    } else {
+        core_steps_write(c, word, value);
+    }
+}
+#endif
 
 #endif

@@ -54,19 +54,31 @@ static void lay_out(uint32_t seats)
     core_init(&core, seats);
 }
 
+/* What a guest keeps between its requests. */
+struct mine {
+    struct core_run cycles, questions;
+};
+
+static struct mine mine_of(uint32_t cycle)
+{
+    return (struct mine){{cycle, cycle, false}, {0, 0, false}};
+}
+
 static uint64_t row_word(uint32_t row)
 {
     return atomic_load(&core.words[core__row_at(&core, row)]);
 }
 
-static void sit_and_leave(uint32_t row, uint64_t cycle, const struct core_take *take)
+static void sit_and_leave(uint32_t row, struct mine *mine, const struct core_take *take)
 {
-    struct core_claim claim = {.row = row, .seats = core.seats};
+    struct core_claim claim = {.row = row, .seats = core.seats, .run = mine->questions};
     claim.ok = take->granted && take->enter.seated;
     claim.seat = take->enter.seat;
     while (!claim.ok) {
         (void)core_claim(&core, &claim);
+        EXPECT(!claim.full);
     }
+    mine->questions = claim.run;
     if (atomic_exchange(&shared->owner[claim.seat], row + 1) != 0) {
         atomic_fetch_add(&shared->clash, 1);
     }
@@ -76,48 +88,48 @@ static void sit_and_leave(uint32_t row, uint64_t cycle, const struct core_take *
     }
     atomic_store(&shared->owner[claim.seat], 0);
     struct core_release release = {
-        .row = row, .cycle = cycle, .ticket = core_row_ticket(row_word(row))};
+        .row = row, .cycle = mine->cycles.last, .ticket = core_row_ticket(row_word(row))};
     (void)core_release(&core, &release);
 }
 
 /* Once around. */
-static uint64_t come(uint32_t row, uint64_t cycle, bool may_give_up)
+static void come(uint32_t row, struct mine *mine, bool may_give_up)
 {
-    struct core_take take = {.row = row, .cycle = cycle};
+    struct core_take take = {.row = row, .run = mine->cycles};
     take.seat = core_own_seat(atomic_load(&core.words[core__own_seat_at(&core, row)]));
     (void)core_take(&core, &take);
     EXPECT(!take.full);
+    mine->cycles = take.run;
     if (take.granted) {
-        sit_and_leave(row, take.cycle, &take);
-        return take.cycle;
+        sit_and_leave(row, mine, &take);
+        return;
     }
     uint32_t patience = may_give_up && below(4) == 0 ? below(20) : UINT32_MAX;
     while (core_row_state(row_word(row)) != CORE_GRANTED) {
-        struct core_help help = {0};
+        struct core_help help = {.by = row};
         if (patience-- == 0) {
-            struct core_give_up give_up = {.row = row, .cycle = take.cycle};
+            struct core_give_up give_up = {.row = row, .cycle = take.run.last};
             (void)core_give_up(&core, &give_up);
             if (!give_up.granted) {
                 atomic_fetch_add(&shared->gave_up[row], 1);
-                return take.cycle;
+                return;
             }
         }
         (void)core_help(&core, &help);
         (void)sched_yield();
     }
-    sit_and_leave(row, take.cycle, &take);
-    return take.cycle;
+    sit_and_leave(row, mine, &take);
 }
 
 static pid_t start(uint32_t row)
 {
-    uint64_t cycle = core_row_cycle(row_word(row));
+    struct mine mine = mine_of(core_row_cycle(row_word(row)));
     pid_t child = fork();
     EXPECT(child >= 0);
     if (child == 0) {
         seed ^= (uint64_t)getpid() << 20;
         while (atomic_load(&shared->stop) == 0) {
-            cycle = come(row, cycle, true);
+            come(row, &mine, true);
         }
         _exit(0);
     }
@@ -127,7 +139,8 @@ static pid_t start(uint32_t row)
 /* The parent has the kernel's word that the row's process is gone. */
 static void bury(uint32_t row)
 {
-    struct core_reap reap = {.row = row, .cycle = core_row_cycle(row_word(row))};
+    struct core_reap reap = {.by = row, .row = row, .cycle = core_row_cycle(row_word(row))};
+    core_disown(&core, row);
     for (uint32_t s = 0; s < SEATS; s++) {
         unsigned mine = row + 1;
         atomic_compare_exchange_strong(&shared->owner[s], &mine, 0);
@@ -197,25 +210,26 @@ static void one_guest_alone_is_granted_at_once_and_leaves_no_trace(void)
 {
     memset(shared, 0, sizeof *shared);
     lay_out(2);
-    for (uint64_t cycle = 0, round = 0; round < 100000; round++) {
-        struct core_take take = {.row = 3, .cycle = cycle};
+    struct mine mine = mine_of(0);
+    for (unsigned round = 0; round < 100000; round++) {
+        struct core_take take = {.row = 3, .run = mine.cycles};
         (void)core_take(&core, &take);
         EXPECT(take.granted);
-        sit_and_leave(3, take.cycle, &take);
-        cycle = take.cycle;
+        mine.cycles = take.run;
+        sit_and_leave(3, &mine, &take);
     }
     expect_quiet(2);
 }
 
 static void the_number_of_seats_can_grow_and_shrink(void)
 {
-    uint64_t cycle = 0;
+    struct core_run run = {0, 0, false};
     memset(shared, 0, sizeof *shared);
     lay_out(2);
     for (unsigned change = 0; change < 12; change++) {
-        struct core_resize resize = {.row = 0, .cycle = cycle, .grow = change < 6};
+        struct core_resize resize = {.row = 0, .run = run, .grow = change < 6};
         (void)core_resize(&core, &resize);
-        cycle = resize.cycle;
+        run = resize.run;
         EXPECT_EQ(core_k_seats(atomic_load(&core.words[CORE_AT_K(&core)])),
                   change < 6 ? 3 + change : 13 - change);
         EXPECT_EQ(core_v_owed(atomic_load(&core.words[CORE_AT_V(&core)])), 0);
@@ -229,7 +243,7 @@ static void the_largest_pool_has_a_last_row(void)
 {
     enum { PLACES = 1 << 16, LAST = CORE_MAX_ROWS - 1 };
     static const uint32_t rows[] = {LAST, 0, LAST - 1};
-    size_t words = 3 * 8 + (size_t)CORE_MAX_ROWS * 6 + PLACES + 1;
+    size_t words = 3 * 8 + (size_t)CORE_MAX_ROWS * 8 + PLACES + 1;
     void *memory = calloc(words, sizeof(uint64_t));
     EXPECT(memory != NULL);
     struct core large = {.words = memory, .rows = CORE_MAX_ROWS};
@@ -238,28 +252,30 @@ static void the_largest_pool_has_a_last_row(void)
     large.at_line = CORE_AT_ROWS(&large) + CORE_MAX_ROWS * CORE_ROW_STRIDE(&large);
     large.at_seat = large.at_line + PLACES;
     core_init(&large, 1);
-    uint64_t cycles[3] = {0};
+    struct mine mine[3] = {0};
     for (unsigned round = 0; round < 300; round++) {
         for (unsigned g = 0; g < 3; g++) {
-            struct core_take take = {.row = rows[g], .cycle = cycles[g], .seat = CORE_NO_SEAT};
+            struct core_take take = {.row = rows[g], .run = mine[g].cycles, .seat = CORE_NO_SEAT};
             (void)core_take(&large, &take);
             EXPECT_EQ(take.granted, g == 0);
-            cycles[g] = take.cycle;
+            mine[g].cycles = take.run;
         }
         for (unsigned g = 0; g < 3; g++) {
             uint64_t word = atomic_load(&large.words[core__row_at(&large, rows[g])]);
-            struct core_claim claim = {.row = rows[g], .seats = 1};
+            struct core_claim claim = {.row = rows[g], .seats = 1, .run = mine[g].questions};
             EXPECT(core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING);
             (void)core_claim(&large, &claim);
             EXPECT(claim.ok);
+            mine[g].questions = claim.run;
             EXPECT_EQ(core_seat_row(atomic_load(&large.words[large.at_seat])), rows[g]);
             EXPECT_EQ(claim.inherited, g == 1);
             if (g == 0) { /* the last row's guest dies in its seat */
-                struct core_reap reap = {.row = rows[g], .cycle = cycles[g]};
+                struct core_reap reap = {
+                    .by = rows[1], .row = rows[g], .cycle = mine[g].cycles.last};
                 (void)core_reap(&large, &reap);
             } else {
                 struct core_release release = {
-                    .row = rows[g], .cycle = cycles[g], .ticket = core_row_ticket(word)};
+                    .row = rows[g], .cycle = mine[g].cycles.last, .ticket = core_row_ticket(word)};
                 (void)core_release(&large, &release);
             }
             word = atomic_load(&large.words[core__row_at(&large, rows[g])]);

@@ -15,7 +15,8 @@
  * has taken nothing; afterwards I names the row, and whoever finishes I, to publish over it or to
  * reap the row, makes it GRANTED. The row must be IDLE and ours. If no ticket is free, or one is
  * owed (a pool that has shrunk), nothing is done; and if somebody else was faster, as good as
- * nothing: the same cycle is tried again, because I has never named it.
+ * nothing: the same cycle is tried again, because I has never named it. A spent run of cycles is
+ * untidy, too: core_tidy reserves another.
  *
  * All is read before the compare-and-swap but the seat: a guest has the seat it had before, if that
  * is still its (seat.c), and whoever asks for it must find the guest inside or be found.
@@ -24,8 +25,12 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
                                                                            struct core_enter *f)
 {
     CORE_BEGIN(f);
-    f->granted = f->again = f->untidy = f->seated = false;
-    CORE_READ(c, f, f->i, CORE_AT_I(c));
+    f->granted = f->again = f->seated = false;
+    f->untidy = core_run_spent(c, &f->run);
+    if (f->untidy) {
+        CORE_RETURN(f);
+    }
+    CORE_CALL(f, core__get_i(c, &f->get, f->row, &f->i));
     CORE_READ(c, f, f->v, CORE_AT_V(c));
     f->ticket = core_i_issue(f->i) + 1;
     f->ok = core_ticket_after(core_v_valid(f->v), f->ticket) >= 0 ||
@@ -36,14 +41,13 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         f->ok = false;
         f->untidy = true;
     }
+    CORE_FORGET(f->v);
     if (!f->ok) {
         CORE_FORGET(f->i);
-        CORE_FORGET(f->v);
         CORE_FORGET(f->ticket);
+        CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
         CORE_RETURN(f);
     }
-    f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
-    CORE_FORGET(f->v);
     CORE_READ(c, f, f->word, core__line_at(c, f->ticket));
     f->untidy = core_line_stale(f->word, f->ticket) && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
     CORE_FORGET(f->word);
@@ -54,21 +58,27 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         CORE_FORGET(f->word);
     }
     if (f->untidy) {
-        f->cycle--;
         CORE_FORGET(f->i);
         CORE_FORGET(f->ticket);
+        CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
         CORE_RETURN(f);
     }
+    f->cycle = core__next_cycle(&f->run);
     CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
-    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i,
-             core_i(f->ticket, f->row, (uint32_t)f->cycle & CORE_I_TAGS(c)));
+    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, core_i(f->ticket, f->row, f->cycle));
     CORE_FORGET(f->i);
     if (!f->granted) {
         f->again = true;
         CORE_FORGET(f->ticket);
-        f->cycle--;
-        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->cycle, 0));
-    } else if (!f->absorb && f->seat != CORE_NO_SEAT) {
+        CORE_FORGET(f->cycle);
+        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->run.last, 0));
+        CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
+        CORE_RETURN(f);
+    }
+    f->run.last = f->cycle;
+    CORE_FORGET(f->cycle);
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
+    if (!f->absorb && f->seat != CORE_NO_SEAT) {
         CORE_READ(c, f, f->word, c->at_seat + f->seat);
         f->seated = core_seat_is(f->word, core_seat_mark(f->row));
         CORE_FORGET(f->word);
@@ -105,7 +115,7 @@ static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t r
     } else {
         valid++;
     }
-    return core_v(valid, owed, row, (uint32_t)core_row_cycle(r) & CORE_V_TAGS(c));
+    return core_v(valid, owed, row, core_row_cycle(r));
 }
 
 /*
@@ -118,7 +128,7 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
 {
     CORE_BEGIN(f);
     f->published = f->done = false;
-    CORE_READ(c, f, f->v, CORE_AT_V(c));
+    CORE_CALL(f, core__get_v(c, &f->get, f->row, &f->v));
     f->plain = true;
     /* If V names the row itself, then for an earlier cycle, with another tag: that is done. */
     if (core_v_row(f->v) != CORE_NOBODY && core_v_row(f->v) != f->row) {
@@ -138,6 +148,7 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
         CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->word);
         f->v = f->word;
     }
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
     CORE_FORGET(f->plain);
     CORE_KEEP(f->r, core_row(CORE_LEAVING, core_row_cycle(f->r), 0));
     if (!f->published) {

@@ -40,7 +40,8 @@ static struct core_take take(uint32_t row)
     struct core_take f;
     CORE_FRESH(f);
     f.row = row;
-    f.cycle = core_row_cycle(row_word(row));
+    uint32_t cycle = core_row_cycle(row_word(row));
+    f.run = (struct core_run){cycle, cycle, false};
     f.seat = CORE_NO_SEAT;
     (void)core_take(&core, &f);
     return f;

@@ -31,7 +31,7 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
         CORE_RETURN(&f->decide);
     }
     CORE_CAS(c, &f->decide, f->ok, core__line_at(c, core_v_valid(f->v)), f->e,
-             core_line(core_v_valid(f->v), CORE_NOBODY, f->word));
+             core_line_with(f->e, (enum core_verdict)f->word));
     CORE_END(&f->decide);
 }
 
@@ -59,9 +59,10 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
             CORE_RETURN(&f->deliver); /* not issued yet: whoever takes it will find it valid */
         }
         CORE_FORGET(f->word);
-        CORE_READ(c, &f->deliver, f->e, core__line_at(c, core_v_valid(f->v)));
+        CORE_CALL(&f->deliver,
+                  core__get_place(c, &f->get, f->by, CORE_SLOT_PLACE, core_v_valid(f->v), &f->e));
         if (!core__is_place(c, f->e, core_v_valid(f->v)) ||
-            f->e == core_line(core_v_valid(f->v), CORE_NOBODY, CORE_SERVED)) {
+            core_line_verdict(f->e) == CORE_SERVED) {
             CORE_RETURN(&f->deliver); /* served; or it has no place */
         }
         if (!core_line_decided(f->e)) {
@@ -117,8 +118,9 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
         CORE_RETURN(f);
     }
     if (core_row_state(f->r) != CORE_LEAVING) {
-        CORE_READ(c, f, f->e, CORE_AT_K(c));
-        if (!core__names_k(c, f->e, core_v_row(f->v), core_row_cycle(f->r)) ||
+        CORE_CALL(
+            f, core__get(c, &f->get, f->by, CORE_SLOT_PLACE, CORE_WORD_K, 0, CORE_AT_K(c), &f->e));
+        if (!core__names_k(f->e, core_v_row(f->v), core_row_cycle(f->r)) ||
             CORE_DROPS(c, CORE_GUARD_COUNTED)) {
             if (!CORE_DROPS(c, CORE_GUARD_COUNT_V_STILL)) {
                 CORE_READ(c, f, f->word, CORE_AT_V(c));
@@ -159,9 +161,10 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
     CORE_FORGET(f->leave.v);
     CORE_FORGET(f->leave.published);
     while (!f->ok) {
-        CORE_READ(c, f, f->word, CORE_AT_V(c));
+        CORE_CALL(f, core__get_v(c, &f->get, f->leave.row, &f->word));
         if (!CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
             CORE_FRESH(f->release);
+            f->release.by = f->leave.row;
             f->release.v = f->word;
             CORE_FORGET(f->word);
             CORE_CALL(f, core_finish_release(c, &f->release));
@@ -173,10 +176,13 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
         CORE_FORGET(f->word);
     }
     CORE_FORGET(f->ok);
+    f->release.by = f->leave.row;
     CORE_CALL(f, deliver(c, &f->release));
     CORE_FORGET(f->release);
     CORE_WRITE(c, f, core__row_at(c, f->leave.row),
                core_row(CORE_IDLE, core_row_cycle(f->leave.r), 0));
+    CORE_WITHDRAW(c, f, f->leave.row, CORE_SLOT_TOP);
+    CORE_WITHDRAW(c, f, f->leave.row, CORE_SLOT_PLACE);
     CORE_END(f);
 }
 
@@ -190,19 +196,20 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
         CORE_FORGET(f->ok);
         CORE_FORGET(f->ours);
         CORE_FORGET(f->release);
-        CORE_READ(c, f, f->v, CORE_AT_V(c));
+        CORE_CALL(f, core__get_v(c, &f->get, f->by, &f->v));
         if (!CORE_DROPS(c, CORE_GUARD_LEAVING_STILL)) {
             CORE_READ(c, f, f->word, core__row_at(c, f->row));
             if (f->word != f->r) {
                 CORE_RETURN(f);
             }
         }
-        f->ok = core__names_v(c, f->v, f->row, core_row_cycle(f->r)) &&
-                !CORE_DROPS(c, CORE_GUARD_NAMED);
+        f->ok =
+            core__names_v(f->v, f->row, core_row_cycle(f->r)) && !CORE_DROPS(c, CORE_GUARD_NAMED);
         if (f->ok || !CORE_DROPS(c, CORE_GUARD_FINISH_V)) {
             f->ours = f->ok;
             CORE_FORGET(f->ok);
             CORE_FRESH(f->release);
+            f->release.by = f->by;
             f->release.v = f->v;
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
@@ -219,14 +226,15 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
             CORE_READ(c, f, f->k, CORE_AT_K(c));
             if (core__resized(c, core_k_seats(f->k), f->r) == core_k_seats(f->k) &&
                 !CORE_DROPS(c, CORE_GUARD_RESIZE_LIMIT)) {
-                f->word = core_v(core_v_valid(f->v), core_v_owed(f->v), f->row,
-                                 (uint32_t)core_row_cycle(f->r) & CORE_V_TAGS(c));
+                f->word =
+                    core_v(core_v_valid(f->v), core_v_owed(f->v), f->row, core_row_cycle(f->r));
             }
             CORE_FORGET(f->k);
         }
         CORE_CAS(c, f, f->ok, CORE_AT_V(c), f->v, f->word);
         if (f->ok) {
             CORE_FRESH(f->release);
+            f->release.by = f->by;
             f->release.v = f->word;
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
@@ -254,26 +262,33 @@ enum core_progress core_release(struct core *c, struct core_release *f)
 enum core_progress core_resize(struct core *c, struct core_resize *f)
 {
     CORE_BEGIN(f);
-    CORE_READ(c, f, f->i, CORE_AT_I(c));
-    CORE_READ(c, f, f->v, CORE_AT_V(c));
-    CORE_READ(c, f, f->k, CORE_AT_K(c));
-    /* Whoever finishes it sees by K's tag whether it has been counted. */
-    do {
-        f->cycle = core__fresh_cycle(c, f->cycle, f->row, f->i, f->v);
-    } while (core__names_k(c, f->k, f->row, f->cycle) && !CORE_DROPS(c, CORE_GUARD_COUNT_TAG));
+    f->full = false;
+    if (core_run_spent(c, &f->run)) {
+        CORE_FRESH(f->u);
+        f->u.reserve.by = f->row;
+        f->u.reserve.purpose = CORE_TO_ENTER;
+        f->u.reserve.run = f->run;
+        CORE_CALL(f, core_reserve(c, &f->u.reserve));
+        f->run = f->u.reserve.run;
+        f->full = f->u.reserve.full;
+        CORE_FORGET(f->u);
+        if (f->full) {
+            CORE_RETURN(f);
+        }
+    }
+    f->run.last = core__next_cycle(&f->run);
     CORE_FRESH(f->u);
-    f->u.publish.row = f->row;
-    f->u.publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->cycle, f->to);
-    CORE_FORGET(f->i);
-    CORE_FORGET(f->v);
-    CORE_FORGET(f->k);
+    f->u.publish.by = f->u.publish.row = f->row;
+    f->u.publish.r = core_row(f->grow ? CORE_GROWING : CORE_SHRINKING, f->run.last, f->to);
     CORE_WRITE(c, f, core__row_at(c, f->row), f->u.publish.r);
     CORE_CALL(f, core_publish(c, &f->u.publish));
     CORE_FRESH(f->u);
     f->u.tidy.row = f->row;
-    f->u.tidy.cycle = f->cycle;
+    f->u.tidy.run = f->run;
     CORE_CALL(f, core_tidy(c, &f->u.tidy)); /* a seat that is free now need not be waited for */
-    f->cycle = f->u.tidy.cycle;
+    f->run = f->u.tidy.run;
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_PLACE);
     CORE_END(f);
 }
 
@@ -284,9 +299,11 @@ enum core_progress core_give_up(struct core *c, struct core_give_up *f)
              core_row(CORE_IDLE, f->cycle, 0));
     f->granted = !f->granted; /* then nobody but a granter can have changed the row */
     if (!f->granted) {
-        CORE_FORGET(f->row);
         CORE_FORGET(f->cycle);
+        f->slide.by = f->row;
         CORE_CALL(f, core_slide(c, &f->slide));
     }
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_PLACE);
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_NEXT);
     CORE_END(f);
 }

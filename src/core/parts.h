@@ -44,30 +44,144 @@ static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
     return c->at_line + (ticket & c->line_mask);
 }
 
+/* Where a row's announcements are. */
+#ifdef CORE_STEPS
+static inline uint32_t core__announced_at(const struct core *c, uint32_t row, enum core_slot slot)
+{
+    return c->at_announced + (row < c->rows ? row : 0) * CORE_SLOTS + slot;
+}
+
+static inline bool core__announces(const struct core *c, uint32_t row, enum core_slot slot)
+{
+    uint32_t at = core__announced_at(c, row, slot);
+    uint64_t announced = atomic_load(&c->words[at]);
+    for (unsigned b = 0; c->buffer != NULL && b < c->buffer->count; b++) {
+        announced = c->buffer->word[b] == at ? c->buffer->value[b] : announced;
+    }
+    return announced != 0;
+}
+#else
+static inline _Atomic uint32_t *core__announced(const struct core *c, uint32_t row,
+                                                enum core_slot slot)
+{
+    uintptr_t at = (uintptr_t)&c->words[CORE_AT_ANNOUNCED(c) + row * CORE_ROW_STRIDE(c)];
+    return (_Atomic uint32_t *)at + slot;
+}
+#endif
+
 /* Do I, V, K name this row in this cycle? */
-static inline bool core__names_i(const struct core *c, uint64_t i, uint32_t row, uint64_t cycle)
+static inline bool core__names_i(uint64_t i, uint32_t row, uint32_t cycle)
 {
-    (void)c;
-    return core_i_row(i) == row && core_i_tag(i) == ((uint32_t)cycle & CORE_I_TAGS(c));
+    return core_i_row(i) == row && core_i_tag(i) == (cycle & CORE_TAG_MASK);
 }
 
-static inline bool core__names_v(const struct core *c, uint64_t v, uint32_t row, uint64_t cycle)
+static inline bool core__names_v(uint64_t v, uint32_t row, uint32_t cycle)
 {
-    (void)c;
-    return core_v_row(v) == row && core_v_tag(v) == ((uint32_t)cycle & CORE_V_TAGS(c));
+    return core_v_row(v) == row && core_v_tag(v) == (cycle & CORE_TAG_MASK);
 }
 
-static inline bool core__names_k(const struct core *c, uint64_t k, uint32_t row, uint64_t cycle)
+static inline bool core__names_k(uint64_t k, uint32_t row, uint32_t cycle)
 {
-    (void)c;
-    return core_k_row(k) == row && core_k_tag(k) == ((uint32_t)cycle & CORE_V_TAGS(c));
+    return core_k_row(k) == row && core_k_tag(k) == (cycle & CORE_TAG_MASK);
+}
+
+/*
+ * What to announce of a word, as it was read: its author. 0: its author is the guest itself, which
+ * starts no cycle meanwhile, or nobody, and no word returns to that.
+ */
+static inline uint32_t core__author(uint64_t word, enum core_kind kind, uint32_t row, uint32_t by)
+{
+    uint32_t cycle = 0;
+    switch (kind) {
+    case CORE_WORD_I:
+        row = core_i_row(word);
+        cycle = core_i_tag(word);
+        break;
+    case CORE_WORD_V:
+        row = core_v_row(word);
+        cycle = core_v_tag(word);
+        break;
+    case CORE_WORD_K:
+        row = core_k_row(word);
+        cycle = core_k_tag(word);
+        break;
+    case CORE_WORD_LINE:
+        row = core_line_row(word);
+        cycle = core_line_cycle(word);
+        break;
+    case CORE_WORD_SEAT:
+        row = core_seat_author(word);
+        return row == by || row == CORE_NOBODY
+                   ? 0
+                   : core_announced_question(row, core_seat_question(word));
+    case CORE_WORD_ROW:
+        cycle = core_row_cycle(word);
+        break;
+    }
+    return row == by || row == CORE_NOBODY ? 0 : core_announced_cycle(row, cycle);
+}
+
+/*
+ * Read a word, before it is compared and swapped, and whatever else is decided by it is read: *x is
+ * the word. From here until the announcement is withdrawn, or another takes its slot, the word does
+ * not return to *x once it has changed. `row` is for a row's word, whose author is the row itself.
+ */
+static inline __attribute__((always_inline)) enum core_progress
+core__get(struct core *c, struct core_get *f, uint32_t by, enum core_slot slot, enum core_kind kind,
+          uint32_t row, uint32_t at, uint64_t *x)
+{
+    CORE_BEGIN(f);
+    CORE_READ(c, f, *x, at);
+    CORE_RELY(c, at);
+    while (CORE_REPEATS(c) && core__author(*x, kind, row, by) != 0) {
+        if (!CORE_DROPS(c, (enum core_guard)(CORE_GUARD_ANNOUNCE_I + kind))) {
+            CORE_ANNOUNCE(c, f, by, slot, core__author(*x, kind, row, by));
+        }
+        if (CORE_DROPS(c, (enum core_guard)(CORE_GUARD_SECOND_I + kind))) {
+            break;
+        }
+        CORE_READ(c, f, f->again, at);
+        CORE_RELY(c, at);
+        if (f->again == *x) {
+            break;
+        }
+        *x = f->again;
+    }
+    CORE_FORGET(f->again);
+    CORE_END(f);
+}
+
+static inline __attribute__((always_inline)) enum core_progress
+core__get_i(struct core *c, struct core_get *f, uint32_t by, uint64_t *x)
+{
+    return core__get(c, f, by, CORE_SLOT_TOP, CORE_WORD_I, 0, CORE_AT_I(c), x);
+}
+
+static inline __attribute__((always_inline)) enum core_progress
+core__get_v(struct core *c, struct core_get *f, uint32_t by, uint64_t *x)
+{
+    return core__get(c, f, by, CORE_SLOT_TOP, CORE_WORD_V, 0, CORE_AT_V(c), x);
+}
+
+static inline enum core_progress core__get_place(struct core *c, struct core_get *f, uint32_t by,
+                                                 enum core_slot slot, uint32_t ticket, uint64_t *x)
+{
+    return core__get(c, f, by, slot, CORE_WORD_LINE, 0, core__line_at(c, ticket), x);
+}
+
+static inline enum core_progress core__get_seat(struct core *c, struct core_get *f, uint32_t by,
+                                                uint32_t seat, uint64_t *x)
+{
+    return core__get(c, f, by, CORE_SLOT_PLACE, CORE_WORD_SEAT, 0, c->at_seat + seat, x);
 }
 
 /* Is this entry of the line the place of ticket t, and not of another lap? */
 static inline bool core__is_place(const struct core *c, uint64_t e, uint32_t t)
 {
     (void)c;
-    return core_line_ticket(e) == (t & CORE_TICKET_MASK) || CORE_DROPS(c, CORE_GUARD_LAP);
+    return (core_line_ticket(e) == (t & CORE_TICKET_MASK) &&
+            core_line_verdict(e) != CORE_CLEARED) ||
+           CORE_DROPS(c, CORE_GUARD_LAP);
 }
 
 /* Does the row wait, or enter, in the cycle that I names? Then what I says is not done yet. */
@@ -75,7 +189,7 @@ static inline bool core__waits_for_i(const struct core *c, uint64_t r, uint64_t 
 {
     (void)c;
     return (core_row_state(r) == CORE_WAITING || core_row_state(r) == CORE_ENTERING) &&
-           (core_i_tag(i) == ((uint32_t)core_row_cycle(r) & CORE_I_TAGS(c)) ||
+           (core_i_tag(i) == (core_row_cycle(r) & CORE_TAG_MASK) ||
             CORE_DROPS(c, CORE_GUARD_TAKE_TAG));
 }
 
@@ -84,7 +198,7 @@ static inline bool core__leaves_for_v(const struct core *c, uint64_t r, uint64_t
 {
     (void)c;
     return core_row_state(r) >= CORE_LEAVING &&
-           (core_v_tag(v) == ((uint32_t)core_row_cycle(r) & CORE_V_TAGS(c)) ||
+           (core_v_tag(v) == (core_row_cycle(r) & CORE_TAG_MASK) ||
             CORE_DROPS(c, CORE_GUARD_AUTHOR_TAG));
 }
 
@@ -92,8 +206,7 @@ static inline bool core__leaves_for_v(const struct core *c, uint64_t r, uint64_t
 static inline bool core__same_cycle(const struct core *c, uint64_t r, uint64_t e)
 {
     (void)c;
-    return core_line_tag(e) == (core_row_cycle(r) & CORE_LINE_TAG_MASK) ||
-           CORE_DROPS(c, CORE_GUARD_LINE_TAG);
+    return core_line_cycle(e) == core_row_cycle(r) || CORE_DROPS(c, CORE_GUARD_LINE_TAG);
 }
 
 /* Does the row wait in the cycle that the line's entry names? */
@@ -120,7 +233,7 @@ static inline bool core__is_hole(const struct core *c, uint64_t r, uint64_t e)
 /* The place of the ticket that I names, for the row as it is. */
 static inline uint64_t core__own_place(uint64_t i, uint64_t r)
 {
-    return core_line(core_i_issue(i), core_i_row(i), core_row_cycle(r));
+    return core_line(core_i_issue(i), core_i_row(i), core_row_cycle(r), CORE_UNDECIDED);
 }
 
 static inline void core__wake(struct core *c, uint32_t row)
@@ -130,15 +243,21 @@ static inline void core__wake(struct core *c, uint32_t row)
     }
 }
 
-/* A cycle whose tag neither I nor V still names for the row: see words.h. */
-static inline uint64_t core__fresh_cycle(const struct core *c, uint64_t cycle, uint32_t row,
-                                         uint64_t i, uint64_t v)
+/* The next number of a run that is not spent. */
+static inline uint32_t core__next_cycle(const struct core_run *run)
 {
-    do {
-        cycle++;
-    } while (!CORE_DROPS(c, CORE_GUARD_FRESH_TAG) &&
-             (core__names_i(c, i, row, cycle) || core__names_v(c, v, row, cycle)));
-    return cycle;
+    return (run->last + 1) & CORE_CYCLE_MASK;
+}
+
+static inline uint32_t core__next_question(const struct core_run *run)
+{
+    return (run->last + 1) & CORE_QUESTION_MASK;
+}
+
+/* May a guest wait in the next cycle of the run? */
+static inline bool core__may_wait(const struct core *c, const struct core_run *run)
+{
+    return !core_run_spent(c, run) && (run->line || !CORE_REPEATS(c));
 }
 
 #ifdef CORE_STEPS
@@ -175,12 +294,7 @@ static inline bool core__in_vain(const struct core *c, uint64_t i, uint64_t v)
 }
 #endif
 
-/* What a place is overwritten with that holds an entry of 2^20 tickets ago: of the lap before. */
-static inline uint64_t core__past_place(const struct core *c, uint32_t t)
-{
-    return core_line(t - c->line_mask - 1, CORE_NOBODY, CORE_SERVED);
-}
-
+enum core_progress core_clear_place(struct core *c, struct core_clear *f);
 enum core_progress core_slide(struct core *c, struct core_slide *f);
 enum core_progress core_publish(struct core *c, struct core_publish *f);
 

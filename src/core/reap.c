@@ -12,8 +12,9 @@
  *
  * A hole, or a copy of the place before it, is overwritten with the guest of the next place; the
  * copy left there is overwritten or passed over in its turn. Nobody's last place is ever
- * overwritten: a guest that waits is copied forward first. A next place that is a hole, too, makes
- * another hole.
+ * overwritten: a guest that waits is copied forward first. Only a guest that waits is copied. The
+ * copy may be written long after, when that guest has gone: until then its cycle is announced, so
+ * that the guest does not wait in that cycle again.
  */
 enum core_progress core_slide(struct core *c, struct core_slide *f)
 {
@@ -30,7 +31,7 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         CORE_FORGET(f->b);
         CORE_FORGET(f->word);
         CORE_FORGET(f->ok);
-        CORE_READ(c, f, f->a, core__line_at(c, f->t));
+        CORE_CALL(f, core__get_place(c, &f->get, f->by, CORE_SLOT_PLACE, f->t, &f->a));
         if (core_ticket_after(core_line_ticket(f->a), f->t) > 0) {
             break; /* another lap: all this is past */
         }
@@ -50,14 +51,21 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
             continue;
         }
         CORE_FORGET(f->word);
-        CORE_READ(c, f, f->b, core__line_at(c, f->t + 1));
+        CORE_CALL(f, core__get_place(c, &f->get, f->by, CORE_SLOT_NEXT, f->t + 1, &f->b));
         if ((core_line_ticket(f->b) != ((f->t + 1) & CORE_TICKET_MASK) ||
              core_line_decided(f->b)) &&
             !CORE_DROPS(c, CORE_GUARD_SLIDE_NEXT)) {
             continue;
         }
-        CORE_CAS(c, f, f->ok, core__line_at(c, f->t), f->a,
-                 core_line(f->t, core_line_row(f->b), core_line_tag(f->b)));
+        if (!CORE_DROPS(c, CORE_GUARD_SLIDE_WAITS)) {
+            CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->b)));
+            f->ok = core__waits_at(c, f->word, f->b);
+            CORE_FORGET(f->word);
+            if (!f->ok) {
+                continue;
+            }
+        }
+        CORE_CAS(c, f, f->ok, core__line_at(c, f->t), f->a, core_line_moved(f->b, f->t));
     }
     CORE_END(f);
 }
@@ -79,7 +87,7 @@ static enum core_progress mark_died(struct core *c, struct core_reap *f)
         CORE_FORGET(f->seat);
         CORE_RETURN(&f->died);
     }
-    CORE_READ(c, &f->died, f->word, c->at_seat + f->seat);
+    CORE_CALL(&f->died, core__get_seat(c, &f->get, f->by, f->seat, &f->word));
     if (core_seat_asks(f->word) == f->row && !CORE_DROPS(c, CORE_GUARD_DIED_ASKED)) {
         CORE_FRESH(f->u);
         f->u.settle.seat = f->seat;
@@ -102,11 +110,45 @@ static enum core_progress mark_died(struct core *c, struct core_reap *f)
         CORE_FORGET(f->again);
     }
     if (!f->ok) {
-        CORE_CAS(c, &f->died, f->ok, c->at_seat + f->seat, f->word,
-                 core_seat_counted(f->word, CORE_SEAT_COUNT(c)) | CORE_SEAT_DIED);
+        CORE_CAS(c, &f->died, f->ok, c->at_seat + f->seat, f->word, f->word | CORE_SEAT_DIED);
     }
     CORE_FORGET(f->seat);
     CORE_FORGET(f->word);
+    CORE_END(&f->died);
+}
+
+enum core_progress core_watch(struct core *c, struct core_watch *f)
+{
+    CORE_BEGIN(f);
+    CORE_CALL(f, core__get(c, &f->get, f->by, CORE_SLOT_DEAD, CORE_WORD_ROW, f->row,
+                           core__row_at(c, f->row), &f->r));
+    CORE_END(f);
+}
+
+/* One that waits or enters, f->r. f->ok: it has left the line. Otherwise look again. */
+static enum core_progress reap_waiter(struct core *c, struct core_reap *f)
+{
+    CORE_BEGIN(&f->died);
+    /* Its ticket may be valid already, and nobody have told it: then it is a holder. */
+    CORE_CALL(&f->died, core__get_i(c, &f->get, f->by, &f->word));
+    if (core__names_i(f->word, f->row, core_row_cycle(f->r)) &&
+        !CORE_DROPS(c, CORE_GUARD_REAP_FINISH_TAKE)) {
+        CORE_FRESH(f->u);
+        f->u.take.by = f->by;
+        f->u.take.i = f->word;
+        CORE_FORGET(f->word);
+        CORE_CALL(&f->died, core_finish_take(c, &f->u.take));
+    }
+    CORE_FORGET(f->u);
+    CORE_FORGET(f->word);
+    CORE_CAS(c, &f->died, f->ok, core__row_at(c, f->row), f->r,
+             core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+    if (f->ok) {
+        CORE_FORGET(f->r);
+        CORE_FRESH(f->u);
+        f->u.slide.by = f->by;
+        CORE_CALL(&f->died, core_slide(c, &f->u.slide));
+    }
     CORE_END(&f->died);
 }
 
@@ -122,27 +164,12 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
         CORE_READ(c, f, f->r, core__row_at(c, f->row));
         if (core_row_state(f->r) == CORE_IDLE ||
             (core_row_cycle(f->r) != f->cycle && !CORE_DROPS(c, CORE_GUARD_REAP_CYCLE))) {
-            CORE_RETURN(f);
+            break;
         }
         if (core_row_state(f->r) == CORE_WAITING || core_row_state(f->r) == CORE_ENTERING) {
-            /* Its ticket may be valid already, and nobody have told it: then it is a holder. */
-            CORE_READ(c, f, f->word, CORE_AT_I(c));
-            if (core__names_i(c, f->word, f->row, core_row_cycle(f->r)) &&
-                !CORE_DROPS(c, CORE_GUARD_REAP_FINISH_TAKE)) {
-                CORE_FRESH(f->u);
-                f->u.take.i = f->word;
-                CORE_FORGET(f->word);
-                CORE_CALL(f, core_finish_take(c, &f->u.take));
-            }
-            CORE_FORGET(f->u);
-            CORE_FORGET(f->word);
-            CORE_CAS(c, f, f->ok, core__row_at(c, f->row), f->r,
-                     core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+            CORE_CALL(f, reap_waiter(c, f));
             if (f->ok) {
-                CORE_FORGET(f->r);
-                CORE_FRESH(f->u);
-                CORE_CALL(f, core_slide(c, &f->u.slide));
-                CORE_RETURN(f);
+                break;
             }
         } else if (core_row_state(f->r) == CORE_GRANTED) {
             if (!f->gently) {
@@ -155,11 +182,38 @@ enum core_progress core_reap(struct core *c, struct core_reap *f)
                      core_row(CORE_LEAVING, core_row_cycle(f->r), core_row_ticket(f->r)));
         } else {
             CORE_FRESH(f->u);
+            f->u.publish.by = f->by;
             f->u.publish.row = f->row;
             f->u.publish.r = f->r;
             CORE_FORGET(f->r);
             CORE_CALL(f, core_publish(c, &f->u.publish));
         }
     }
+    CORE_FORGET(f->r);
+    CORE_FORGET(f->u);
+    CORE_WITHDRAW(c, f, f->by, CORE_SLOT_TOP);
+    CORE_WITHDRAW(c, f, f->by, CORE_SLOT_PLACE);
+    CORE_WITHDRAW(c, f, f->by, CORE_SLOT_NEXT);
+    CORE_WITHDRAW(c, f, f->by, CORE_SLOT_DEAD);
     CORE_END(f);
+}
+
+void core_unwatch(struct core *c, uint32_t by)
+{
+#ifdef CORE_STEPS
+    atomic_store(&c->words[core__announced_at(c, by, CORE_SLOT_DEAD)], 0);
+#else
+    atomic_store_explicit(core__announced(c, by, CORE_SLOT_DEAD), 0, memory_order_release);
+#endif
+}
+
+void core_disown(struct core *c, uint32_t row)
+{
+    for (unsigned slot = 0; slot < CORE_SLOTS; slot++) {
+#ifdef CORE_STEPS
+        atomic_store(&c->words[core__announced_at(c, row, (enum core_slot)slot)], 0);
+#else
+        atomic_store(core__announced(c, row, (enum core_slot)slot), 0);
+#endif
+    }
 }

@@ -14,8 +14,8 @@
  *
  * The guest whose it is gets in first and reads the seat then; who asks for it does so first and
  * looks then whether the guest is in. One of them sees the other. Anybody decides what another has
- * asked, so that nothing waits for a slow or dead one; and as every question is counted, it is
- * decided once.
+ * asked, so that nothing waits for a slow or dead one; and as every question has a number of its
+ * author's that no stopped guest relies on (core_reserve), it is decided once.
  */
 #include "core/core.h"
 
@@ -24,15 +24,20 @@
 /*
  * Is the seat, f->word, held by the row whose it is? f->held. One look that says no is enough: at
  * that moment it was not, and it cannot be again without seeing who asks.
+ *
+ * I is read before the row: a guest that enters writes its row, swaps I and then reads its seat. If
+ * I as it is read here has that swap in it, so does the row as it is read next; if not, the guest
+ * reads its seat after the question was asked, and sees it.
  */
 static enum core_progress is_held(struct core *c, struct core_settle *f)
 {
     CORE_BEGIN(&f->in);
+    CORE_READ(c, &f->in, f->i, CORE_AT_I(c));
     CORE_READ(c, &f->in, f->r, core__row_at(c, core_seat_row(f->word)));
     f->held = core_row_state(f->r) == CORE_GRANTED && !CORE_DROPS(c, CORE_GUARD_SEAT_HELD);
     if (core_row_state(f->r) == CORE_ENTERING && !CORE_DROPS(c, CORE_GUARD_SEAT_ENTERING)) {
         CORE_READ(c, &f->in, f->i, CORE_AT_I(c));
-        f->held = core__names_i(c, f->i, core_seat_row(f->word), core_row_cycle(f->r)) ||
+        f->held = core__names_i(f->i, core_seat_row(f->word), core_row_cycle(f->r)) ||
                   CORE_DROPS(c, CORE_GUARD_SEAT_NOT_IN);
         CORE_FORGET(f->i);
         if (!f->held) {
@@ -56,44 +61,66 @@ enum core_progress core_settle(struct core *c, struct core_settle *f)
 {
     CORE_BEGIN(f);
     CORE_CALL(f, is_held(c, f));
-    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word,
-             core_seat(f->word, f->held ? core_seat_row(f->word) : core_seat_asks(f->word),
-                       CORE_NOBODY));
+    CORE_CAS(c, f, f->ok, c->at_seat + f->seat, f->word, core_seat_settled(f->word, f->held));
     CORE_FORGET(f->word);
     CORE_END(f);
+}
+
+/* See that f->run has a question. f->full: it has none. */
+static enum core_progress reserve_question(struct core *c, struct core_claim *f)
+{
+    CORE_BEGIN(&f->sit);
+    if (core_run_spent(c, &f->run)) {
+        CORE_FRESH(f->u);
+        f->u.reserve.by = f->row;
+        f->u.reserve.purpose = CORE_TO_ASK;
+        f->u.reserve.run = f->run;
+        CORE_CALL(&f->sit, core_reserve(c, &f->u.reserve));
+        f->run = f->u.reserve.run;
+        f->full = f->u.reserve.full;
+        CORE_FORGET(f->u);
+    }
+    CORE_END(&f->sit);
 }
 
 /* Ask for a seat that is another's, f->word, and have that decided: f->ok. */
 static enum core_progress ask(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->ask);
-    CORE_FRESH(f->settle);
-    f->settle.seat = f->seat;
-    f->settle.word = f->word;
-    CORE_CALL(&f->ask, is_held(c, &f->settle));
-    if (f->settle.held) {
+    CORE_FRESH(f->u);
+    f->u.settle.seat = f->seat;
+    f->u.settle.word = f->word;
+    CORE_CALL(&f->ask, is_held(c, &f->u.settle));
+    if (f->u.settle.held) {
+        CORE_RETURN(&f->ask);
+    }
+    CORE_FORGET(f->u);
+    CORE_CALL(&f->ask, reserve_question(c, f));
+    if (f->full) {
         CORE_RETURN(&f->ask);
     }
     if (core_own_seat(core__own(c, f->row)) != f->seat && !CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
         CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
                    core_own(f->seat, core__own(c, f->row)));
     }
+    f->run.last = core__next_question(&f->run);
     if (CORE_DROPS(c, CORE_GUARD_SEAT_ASKED)) {
         CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word,
-                 core_seat(f->word, f->row, CORE_NOBODY));
+                 core_seat(f->row, f->row, f->run.last) | (f->word & CORE_SEAT_DIED));
         CORE_RETURN(&f->ask);
     }
-    f->settle.word =
-        core_seat_counted(core_seat(f->word, core_seat_row(f->word), f->row), CORE_SEAT_COUNT(c));
-    CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word, f->settle.word);
+    CORE_FRESH(f->u);
+    f->u.settle.seat = f->seat;
+    f->u.settle.word = core_seat_asked(f->word, f->row, f->run.last);
+    CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word, f->u.settle.word);
     if (!f->ok) {
         CORE_RETURN(&f->ask);
     }
     f->ok = false;
     f->asked = true;
     CORE_KEEP(f->word, f->word & CORE_SEAT_DIED);
-    CORE_CALL(&f->ask, core_settle(c, &f->settle));
-    f->ok = f->settle.ok && !f->settle.held && (f->word & CORE_SEAT_DIED) == 0;
+    CORE_CALL(&f->ask, core_settle(c, &f->u.settle));
+    f->ok = f->u.settle.ok && !f->u.settle.held && (f->word & CORE_SEAT_DIED) == 0;
     if (CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
         CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
                    core_own(f->seat, core__own(c, f->row)));
@@ -105,36 +132,41 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
    now on. */
 static enum core_progress sit(struct core *c, struct core_claim *f)
 {
-    CORE_BEGIN(&f->sit);
+    CORE_BEGIN(&f->ask);
+    CORE_CALL(&f->ask, reserve_question(c, f));
+    if (f->full) {
+        CORE_RETURN(&f->ask);
+    }
     if (core_own_seat(core__own(c, f->row)) != f->seat) {
-        CORE_WRITE(c, &f->sit, core__own_seat_at(c, f->row),
+        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
                    core_own(f->seat, core__own(c, f->row)));
     }
-    CORE_CAS(c, &f->sit, f->ok, c->at_seat + f->seat, f->word,
-             core_seat(f->word, f->row, CORE_NOBODY) & ~CORE_SEAT_DIED);
+    f->run.last = core__next_question(&f->run);
+    CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word,
+             core_seat(f->row, f->row, f->run.last));
     f->inherited = f->ok && (f->word & CORE_SEAT_DIED) != 0;
-    CORE_END(&f->sit);
+    CORE_END(&f->ask);
 }
 
 /* Try one seat, f->seat. */
 static enum core_progress try_seat(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->try);
-    CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
+    CORE_CALL(&f->try, core__get_seat(c, &f->get, f->row, f->seat, &f->word));
     if (core_seat_asks(f->word) != CORE_NOBODY && !CORE_DROPS(c, CORE_GUARD_SEAT_HELPED)) {
-        CORE_FRESH(f->settle);
-        f->settle.seat = f->seat;
-        f->settle.word = f->word;
+        CORE_FRESH(f->u);
+        f->u.settle.seat = f->seat;
+        f->u.settle.word = f->word;
         CORE_FORGET(f->word);
-        CORE_CALL(&f->try, core_settle(c, &f->settle));
-        CORE_FORGET(f->settle);
-        CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
+        CORE_CALL(&f->try, core_settle(c, &f->u.settle));
+        CORE_FORGET(f->u);
+        CORE_CALL(&f->try, core__get_seat(c, &f->get, f->row, f->seat, &f->word));
     }
     if (core_seat_asks(f->word) == CORE_NOBODY && core_seat_row(f->word) != CORE_NOBODY &&
         core_seat_row(f->word) != f->row) {
         f->asked = false;
         CORE_CALL(&f->try, ask(c, f));
-        CORE_FORGET(f->settle);
+        CORE_FORGET(f->u);
         CORE_FORGET(f->word);
         if (!f->asked || f->ok) {
             CORE_FORGET(f->asked);
@@ -142,7 +174,7 @@ static enum core_progress try_seat(struct core *c, struct core_claim *f)
         }
         CORE_FORGET(f->asked);
         /* another may have decided it for us; or somebody has died in it */
-        CORE_READ(c, &f->try, f->word, c->at_seat + f->seat);
+        CORE_CALL(&f->try, core__get_seat(c, &f->get, f->row, f->seat, &f->word));
     }
     if (core_seat_asks(f->word) == CORE_NOBODY &&
         (core_seat_row(f->word) == CORE_NOBODY || core_seat_row(f->word) == f->row)) {
@@ -155,14 +187,15 @@ static enum core_progress try_seat(struct core *c, struct core_claim *f)
 enum core_progress core_claim(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(f);
-    f->ok = f->inherited = false;
+    f->ok = f->inherited = f->full = false;
     f->seat = f->first;
     for (f->left = f->seats; f->left > 0; f->left--) {
         CORE_CALL(f, try_seat(c, f));
-        if (f->ok) {
-            CORE_RETURN(f);
+        if (f->ok || f->full) {
+            break;
         }
         f->seat = f->seat + 1 < f->seats ? f->seat + 1 : 0;
     }
+    CORE_WITHDRAW(c, f, f->row, CORE_SLOT_PLACE);
     CORE_END(f);
 }

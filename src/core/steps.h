@@ -55,16 +55,33 @@ enum core_progress { CORE_DONE, CORE_MORE };
     } while (0)
 #define CORE_READ(c, f, into, word)                                                                \
     do {                                                                                           \
-        CORE__STOP(f)(into) = step_read((c)->memory, (word));                                      \
+        CORE__STOP(f)(into) = core_steps_read((c), (word));                                        \
     } while (0)
 #define CORE_WRITE(c, f, word, value)                                                              \
     do {                                                                                           \
-        CORE__STOP(f) step_write((c)->memory, (word), (value));                                    \
+        CORE__STOP(f) core_steps_write((c), (word), (value));                                      \
     } while (0)
+#define CORE_ANNOUNCE(c, f, row, slot, value)                                                      \
+    do {                                                                                           \
+        CORE__STOP(f)                                                                              \
+        core_steps_announce((c), core__announced_at((c), (row), (slot)), (value),                  \
+                            !CORE_DROPS((c), CORE_GUARD_ANNOUNCE_ORDER));                          \
+    } while (0)
+/* No step if nothing is announced: only its own guest would know. */
+#define CORE_WITHDRAW(c, f, row, slot)                                                             \
+    do {                                                                                           \
+        if (core__announces((c), (row), (slot))) {                                                 \
+            CORE_WRITE(c, f, core__announced_at((c), (row), (slot)), 0);                           \
+        }                                                                                          \
+    } while (0)
+#define CORE_READ_ANNOUNCED(c, f, into, row, slot)                                                 \
+    CORE_READ(c, f, into, core__announced_at((c), (row), (slot)))
+/* What was just read of this word is relied on: it will be compared and swapped. */
+#define CORE_RELY(c, word) core_steps_rely((c), (word))
 /* `into` becomes whether the word was `from` and is now `to`. */
 #define CORE_CAS(c, f, into, word, from, to)                                                       \
     do {                                                                                           \
-        CORE__STOP(f)(into) = step_swap((c)->memory, (word), (from), (to));                        \
+        CORE__STOP(f)(into) = core_steps_swap((c), (word), (from), (to));                          \
     } while (0)
 #define CORE_DROPS(c, guard) ((c)->broken == (guard))
 /* From here on: was it seen that what was read before still holds, so that it is acted upon? Does
@@ -99,14 +116,17 @@ void core_counted(void);
 #define CORE__COUNT
 #endif
 #define CORE_READ(c, f, into, word) CORE__COUNT(into) = atomic_load(&(c)->words[word])
-/*
- * Only an owner writes, and only its own row. Weaker than the rest, and enough: the partners are
- * the compare-and-swaps on I and V that follow, which are full barriers: whoever sees there that a
- * row is named sees what was written in it before. A last write that is seen late shows a row that
- * is still leaving, and whoever finishes that writes the same.
- */
+/* Only an owner writes, and only its own row: orders.h says why release is enough. */
 #define CORE_WRITE(c, f, word, value)                                                              \
     CORE__COUNT atomic_store_explicit(&(c)->words[word], (value), memory_order_release)
+/* The word is read again after this store: seq_cst, because nothing weaker orders a load after a
+   store. */
+#define CORE_ANNOUNCE(c, f, row, slot, value)                                                      \
+    CORE__COUNT atomic_store(core__announced((c), (row), (slot)), (value))
+#define CORE_WITHDRAW(c, f, row, slot)                                                             \
+    CORE__COUNT atomic_store_explicit(core__announced((c), (row), (slot)), 0, memory_order_release)
+#define CORE_READ_ANNOUNCED(c, f, into, row, slot)                                                 \
+    CORE__COUNT(into) = atomic_load(core__announced((c), (row), (slot)))
 #define CORE_CAS(c, f, into, word, from, to)                                                       \
     do {                                                                                           \
         uint64_t from_ = (from);                                                                   \
@@ -118,6 +138,7 @@ void core_counted(void);
 #else
 #define CORE_DROPS(c, guard) 0
 #endif
+#define CORE_RELY(c, word) ((void)0)
 #define CORE_ACT(f, yes) ((void)0)
 #define CORE_LOOK(f, yes) ((void)0)
 #define CORE_DOOMED(c, if_so) ((void)0)

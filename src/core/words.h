@@ -1,42 +1,68 @@
 /*
  * The shared words of a pool, bit by bit. Pure functions.
  *
- *     I     63         32 31     16 15      0
- *          +-------------+---------+---------+   the last ticket issued, and who took it
- *          |    ISSUE    |   row   |   tag   |
- *          +-------------+---------+---------+
+ *     I     63         32 31     16 15 12 11   0
+ *          +-------------+---------+-----+------+   the last ticket issued, and its author: the
+ *          |    ISSUE    |   row   |  0  |  tag |   guest that took it
+ *          +-------------+---------+-----+------+
  *     V     63     44 43     28 27     12 11   0
  *          +---------+---------+---------+------+   the last ticket validated; seats owed to a
- *          |  VALID  |  owed   |   row   |  tag |   shrinking pool; who published this
+ *          |  VALID  |  owed   |   row   |  tag |   shrinking pool; its author: the guest that left
  *          +---------+---------+---------+------+
- *     K     63     48 47     32 31     16 15   0
- *          +---------+---------+---------+------+   the seats of the pool; who changed it last
- *          |  seats  |  unused |   row   |  tag |
- *          +---------+---------+---------+------+
- *     row   63 61 60                20 19      0
- *          +-----+--------------------+---------+   what a guest is doing, in which cycle,
- *          |state|       cycle        | ticket  |   and with which ticket
- *          +-----+--------------------+---------+
- *     line  63     44 43     28 27             0
- *          +---------+---------+----------------+   the place of a ticket: whose; row = NOBODY:
- *          |    t    |   row   |      tag       |   decided, tag says how (SERVED or SKIPPED)
- *          +---------+---------+----------------+
+ *     K     63     48 47     32 31     16 15 12 11   0
+ *          +---------+---------+---------+-----+------+   the seats of the pool; its author: the
+ *          |  seats  |    0    |   row   |  0  |  tag |   guest that changed it last
+ *          +---------+---------+---------+-----+------+
+ *     row   63 61 60  46 45          20 19      0
+ *          +-----+------+--------------+---------+   what a guest is doing, in which cycle, and with
+ *          |state|  0   |    cycle     | ticket  |   which ticket
+ *          +-----+------+--------------+---------+
+ *     line  63     44 43     28 27          2 1  0
+ *          +---------+---------+-------------+----+   the place of ticket t: its author is the guest
+ *          |    t    |   row   |    cycle    |  v |   that has it; v: the verdict, see core_verdict
+ *          +---------+---------+-------------+----+
  *     own   63     48 47                     0
  *          +---------+-------------------------+   a guest's second word: its seat, held or held
  *          |  seat   |      not the core's     |   last; the rest is the library's
  *          +---------+-------------------------+
- *     seat  63     48 47     32 31 30          0
- *          +---------+---------+--+------------+   whose it is: held, if that row is in and its own
- *          | row + 1 | row + 1 |d |    count   |   word says so; who asks for it; d: a holder
- *          +---------+---------+--+------------+   died in it; how often asked for, or died in
+ *     seat  63     48 47     32 31 30 29 26 25        0
+ *          +---------+---------+--+--+-----+------------+   whose it is: held, if that row is in and
+ *          | row + 1 | row + 1 |d |o |  0  |  question  |   its own word says so; its author: the
+ *          +---------+---------+--+--+-----+------------+   guest that asked or sat down last; d: a
+ *                                                           holder died in it; o: the question is
+ *                                                           open; the author's question number
+ *     announced  31 30 29 28 27     12 11   0
+ *          +--+-----+--+---------+------+   four of 32 bits for each guest: the author of a word
+ *          |1 |  0  |q |   row   |  tag |   that the guest will compare and swap; q: tag is of a
+ *          +--+-----+--+---------+------+   question, not of a cycle; 0: nothing
  *
- * Tickets are compared only while they are fresh, so 20 bits that wrap are enough: a line is at
- * most 2^17 places long, and no ticket is issued while its place still holds an entry of the same
- * number from 2^20 tickets ago (CORE_GUARD_STALE_PLACE). A tag is the low bits of the author's
- * cycle. The tags of I and V may be as short as two bits, because a row never starts a cycle with a
- * tag that I, V or K still names for it. The line's tags are 28 bits: a stale entry could be
- * mistaken only after its row has gone through exactly 2^28 cycles (or a multiple) while the entry
- * stood undecided; and it would cost the order of two guests, never a seat.
+ * A tag is the low 12 bits of its author's cycle, or of its question.
+ *
+ * Every field repeats. No compare-and-swap succeeds on a value that was replaced after it was read:
+ *
+ *     field       repeats after               why that is harmless
+ *     ISSUE       2^32 tickets                I differs by its author's tag
+ *     VALID, t,   2^20 tickets                two tickets are compared only while both are in use,
+ *     row.ticket                              and those are fewer than 2^19; V and line differ by
+ *                                             their author's tag or cycle
+ *     owed        any two resizes             V differs by its author's tag
+ *     seats       any two resizes             K differs by its author's tag
+ *     tag         2^12 cycles of its author   a guest announces the author and the tag of what it
+ *                                             read, reads the word again, and then relies on it;
+ *                                             an author starts no cycle with a tag that I, V or K
+ *                                             name, or that is announced (reserve.c)
+ *     cycle       2^26 cycles of its author   its low bits are the tag; and no guest waits in a
+ *                                             cycle that a place of the line still names
+ *     state, v,   within one cycle or         under one author and tag they change in one direction:
+ *     d, o        question                    core.h has the order of states; v: undecided, SERVED
+ *                                             or SKIPPED, CLEARED; o: 1, 0; d: 0, 1
+ *     question    2^26 questions of its       as for cycles: no question starts with a number that
+ *                 author                      a seat still has, or with a tag that is announced
+ *     row + 1     any two holders             a seat differs by its author's question
+ *     own         -                           only its guest writes it; it is never compared
+ *     announced   -                           only its guest writes it; it is never compared
+ *
+ * An exploration can shorten tickets, tags and cycles until they do repeat (CORE_STEPS, below).
  */
 #ifndef USHER_CORE_WORDS_H
 #define USHER_CORE_WORDS_H
@@ -54,21 +80,43 @@ enum core_state {
     CORE_SHRINKING
 };
 
+/* What became of a place. A verdict keeps the author of the place. */
+enum core_verdict {
+    CORE_UNDECIDED,
+    CORE_SERVED,  /* its guest has been granted the ticket */
+    CORE_SKIPPED, /* its guest had gone: the next ticket is valid in its stead */
+    CORE_CLEARED  /* the ticket's number comes round: this is not the place of the new ticket */
+};
+
 enum {
-    CORE_TICKET_BITS = 20,
-    CORE_TICKET_MASK = (1 << CORE_TICKET_BITS) - 1,
     CORE_NOBODY = 0xffff,
-    CORE_SERVED = 1,
-    CORE_SKIPPED = 2,
     CORE_MAX_ROWS = 0xffff, /* numbered from 0, and the next number is nobody's */
     CORE_MAX_SEATS = 0xffff,
     CORE_NO_SEAT = 0xffff
 };
 
-#define CORE_LINE_TAG_MASK 0xfffffffULL
-#define CORE_CYCLE_MASK 0x1ffffffffffULL
+#ifdef CORE_STEPS
+/* How many bits an exploration keeps of each; set by the exploring thread before it calls the core. */
+struct core_widths {
+    unsigned issue, ticket, tag, cycle, question;
+};
+extern _Thread_local struct core_widths core_widths;
+#define CORE_TICKET_BITS core_widths.ticket
+#define CORE_ISSUE_MASK ((uint32_t)((1ULL << core_widths.issue) - 1))
+#define CORE_TAG_MASK ((1U << core_widths.tag) - 1)
+#define CORE_CYCLE_MASK ((1U << core_widths.cycle) - 1)
+#define CORE_QUESTION_MASK ((1U << core_widths.question) - 1)
+#else
+#define CORE_TICKET_BITS 20
+#define CORE_ISSUE_MASK 0xffffffffU
+#define CORE_TAG_MASK 0xfffU
+#define CORE_CYCLE_MASK 0x3ffffffU
+#define CORE_QUESTION_MASK 0x3ffffffU
+#endif
+#define CORE_TICKET_MASK ((1U << CORE_TICKET_BITS) - 1)
+
 #define CORE_SEAT_DIED (1ULL << 31)
-#define CORE_SEAT_COUNT_BITS (CORE_SEAT_DIED - 1)
+#define CORE_SEAT_OPEN (1ULL << 30)
 
 /* a - b for tickets that wrap: negative if a came before b. */
 static inline int32_t core_ticket_after(uint32_t a, uint32_t b)
@@ -76,9 +124,10 @@ static inline int32_t core_ticket_after(uint32_t a, uint32_t b)
     return (int32_t)((a - b) << (32 - CORE_TICKET_BITS)) >> (32 - CORE_TICKET_BITS);
 }
 
-static inline uint64_t core_i(uint32_t issue, uint32_t row, uint32_t tag)
+static inline uint64_t core_i(uint32_t issue, uint32_t row, uint32_t cycle)
 {
-    return (uint64_t)issue << 32 | (uint64_t)row << 16 | tag;
+    return (uint64_t)(issue & CORE_ISSUE_MASK) << 32 | (uint64_t)row << 16 |
+           (cycle & CORE_TAG_MASK);
 }
 
 static inline uint32_t core_i_issue(uint64_t i)
@@ -93,13 +142,13 @@ static inline uint32_t core_i_row(uint64_t i)
 
 static inline uint32_t core_i_tag(uint64_t i)
 {
-    return i & 0xffff;
+    return (uint32_t)i & CORE_TAG_MASK;
 }
 
-static inline uint64_t core_v(uint32_t valid, uint32_t owed, uint32_t row, uint32_t tag)
+static inline uint64_t core_v(uint32_t valid, uint32_t owed, uint32_t row, uint32_t cycle)
 {
     return (uint64_t)(valid & CORE_TICKET_MASK) << 44 | (uint64_t)owed << 28 | (uint64_t)row << 12 |
-           tag;
+           (cycle & CORE_TAG_MASK);
 }
 
 static inline uint32_t core_v_valid(uint64_t v)
@@ -119,12 +168,12 @@ static inline uint32_t core_v_row(uint64_t v)
 
 static inline uint32_t core_v_tag(uint64_t v)
 {
-    return v & 0xfff;
+    return (uint32_t)v & CORE_TAG_MASK;
 }
 
-static inline uint64_t core_k(uint32_t seats, uint32_t row, uint32_t tag)
+static inline uint64_t core_k(uint32_t seats, uint32_t row, uint32_t cycle)
 {
-    return (uint64_t)seats << 48 | (uint64_t)row << 16 | tag;
+    return (uint64_t)seats << 48 | (uint64_t)row << 16 | (cycle & CORE_TAG_MASK);
 }
 
 static inline uint32_t core_k_seats(uint64_t k)
@@ -139,12 +188,13 @@ static inline uint32_t core_k_row(uint64_t k)
 
 static inline uint32_t core_k_tag(uint64_t k)
 {
-    return k & 0xffff;
+    return (uint32_t)k & CORE_TAG_MASK;
 }
 
-static inline uint64_t core_row(enum core_state state, uint64_t cycle, uint32_t ticket)
+static inline uint64_t core_row(enum core_state state, uint32_t cycle, uint32_t ticket)
 {
-    return (uint64_t)state << 61 | (cycle & CORE_CYCLE_MASK) << 20 | (ticket & CORE_TICKET_MASK);
+    return (uint64_t)state << 61 | (uint64_t)(cycle & CORE_CYCLE_MASK) << 20 |
+           (ticket & CORE_TICKET_MASK);
 }
 
 /* The same guest in the same cycle, that was ENTERING and leaves. */
@@ -158,20 +208,21 @@ static inline enum core_state core_row_state(uint64_t row)
     return (enum core_state)(row >> 61);
 }
 
-static inline uint64_t core_row_cycle(uint64_t row)
+static inline uint32_t core_row_cycle(uint64_t row)
 {
-    return row >> 20 & CORE_CYCLE_MASK;
+    return (uint32_t)(row >> 20) & CORE_CYCLE_MASK;
 }
 
 static inline uint32_t core_row_ticket(uint64_t row)
 {
-    return row & CORE_TICKET_MASK;
+    return (uint32_t)row & CORE_TICKET_MASK;
 }
 
-static inline uint64_t core_line(uint32_t ticket, uint32_t row, uint64_t tag)
+static inline uint64_t core_line(uint32_t ticket, uint32_t row, uint32_t cycle,
+                                 enum core_verdict verdict)
 {
     return (uint64_t)(ticket & CORE_TICKET_MASK) << 44 | (uint64_t)row << 28 |
-           (tag & CORE_LINE_TAG_MASK);
+           (uint64_t)(cycle & CORE_CYCLE_MASK) << 2 | verdict;
 }
 
 static inline uint32_t core_line_ticket(uint64_t e)
@@ -184,26 +235,45 @@ static inline uint32_t core_line_row(uint64_t e)
     return e >> 28 & 0xffff;
 }
 
-static inline uint32_t core_line_tag(uint64_t e)
+static inline uint32_t core_line_cycle(uint64_t e)
 {
-    return e & CORE_LINE_TAG_MASK;
+    return (uint32_t)(e >> 2) & CORE_CYCLE_MASK;
 }
 
-/* Is the entry that stands in the place of ticket t one of the same number, from long ago? */
+static inline enum core_verdict core_line_verdict(uint64_t e)
+{
+    return (enum core_verdict)(e & 3);
+}
+
+/* The same place of the same guest, with this verdict. */
+static inline uint64_t core_line_with(uint64_t e, enum core_verdict verdict)
+{
+    return (e & ~3ULL) | verdict;
+}
+
+/* The guest of this entry at the place of another ticket, undecided. */
+static inline uint64_t core_line_moved(uint64_t e, uint32_t ticket)
+{
+    return core_line(ticket, core_line_row(e), core_line_cycle(e), CORE_UNDECIDED);
+}
+
+/* Does the entry stand in for a ticket of the number t that was issued a whole round ago? Asked
+   before ticket t is issued: the place must be cleared first. */
 static inline bool core_line_stale(uint64_t e, uint32_t t)
 {
-    return ((core_line_ticket(e) ^ t) & CORE_TICKET_MASK) == 0;
+    return ((core_line_ticket(e) ^ t) & CORE_TICKET_MASK) == 0 &&
+           core_line_verdict(e) != CORE_CLEARED;
 }
 
 static inline bool core_line_decided(uint64_t e)
 {
-    return core_line_row(e) == CORE_NOBODY;
+    return core_line_verdict(e) != CORE_UNDECIDED;
 }
 
-/* Whoever holds a place: the place without its ticket. */
+/* The guest of a place: the entry without its ticket and its verdict. */
 static inline uint64_t core_line_who(uint64_t e)
 {
-    return e & ((1ULL << 44) - 1);
+    return (e & ((1ULL << 44) - 1)) >> 2;
 }
 
 /* A guest's second word. */
@@ -217,32 +287,49 @@ static inline uint32_t core_own_seat(uint64_t own)
     return (uint32_t)(own >> 48);
 }
 
-/* Whose a seat is, and who asks for it; CORE_NOBODY if it is nobody. */
+/* A seat; CORE_NOBODY for a row is nobody. */
+static inline uint64_t core_seat(uint32_t row, uint32_t author, uint32_t question)
+{
+    return (uint64_t)((row + 1) & 0xffff) << 48 | (uint64_t)((author + 1) & 0xffff) << 32 |
+           (question & CORE_QUESTION_MASK);
+}
+
 static inline uint32_t core_seat_row(uint64_t seat)
 {
     return (uint32_t)((seat >> 48) - 1) & 0xffff;
 }
 
-static inline uint32_t core_seat_asks(uint64_t seat)
+static inline uint32_t core_seat_author(uint64_t seat)
 {
     return (uint32_t)((seat >> 32 & 0xffff) - 1) & 0xffff;
 }
 
-/* The seat `from` when it is row's, and `asks` asks for it; the rest stays. */
-static inline uint64_t core_seat(uint64_t from, uint32_t row, uint32_t asks)
+static inline uint32_t core_seat_question(uint64_t seat)
 {
-    return (uint64_t)((row + 1) & 0xffff) << 48 | (uint64_t)((asks + 1) & 0xffff) << 32 |
-           (from & (CORE_SEAT_DIED | CORE_SEAT_COUNT_BITS));
+    return (uint32_t)seat & CORE_QUESTION_MASK;
 }
 
-/* The same, and this is told from all that was before: when it is asked for, or somebody died in
-   it. What else happens to a seat is decided by what is asked, or by its own guest. */
-static inline uint64_t core_seat_counted(uint64_t seat, uint64_t most)
+/* Who asks for it; CORE_NOBODY if no question is open. */
+static inline uint32_t core_seat_asks(uint64_t seat)
 {
-    return (seat & ~(uint64_t)CORE_SEAT_COUNT_BITS) | ((seat + 1) & most);
+    return seat & CORE_SEAT_OPEN ? core_seat_author(seat) : CORE_NOBODY;
 }
 
-/* The seat of a row, without any question; is it that? */
+/* The seat when `author` asks for it. */
+static inline uint64_t core_seat_asked(uint64_t seat, uint32_t author, uint32_t question)
+{
+    return core_seat(core_seat_row(seat), author, question) | (seat & CORE_SEAT_DIED) |
+           CORE_SEAT_OPEN;
+}
+
+/* The seat when its open question is answered: it stays with its row, or goes to who asked. */
+static inline uint64_t core_seat_settled(uint64_t seat, bool stays)
+{
+    uint64_t row = stays ? seat >> 48 : seat >> 32 & 0xffff;
+    return row << 48 | (seat & 0xffffffffffffULL & ~CORE_SEAT_OPEN);
+}
+
+/* A seat that is this row's, asked for by nobody, in which nobody died; is it that? */
 static inline uint64_t core_seat_mark(uint32_t row)
 {
     return (uint64_t)(row + 1) << 48;
@@ -250,7 +337,29 @@ static inline uint64_t core_seat_mark(uint32_t row)
 
 static inline bool core_seat_is(uint64_t seat, uint64_t mark)
 {
-    return (seat & ~CORE_SEAT_COUNT_BITS) == mark;
+    return (seat & (0xffffULL << 48 | CORE_SEAT_DIED | CORE_SEAT_OPEN)) == mark;
+}
+
+/* What a guest announces: the author of the word that it will compare and swap. 0 is nothing. */
+static inline uint32_t core_announced_cycle(uint32_t row, uint32_t cycle)
+{
+    return 1U << 31 | row << 12 | (cycle & CORE_TAG_MASK);
+}
+
+static inline uint32_t core_announced_question(uint32_t row, uint32_t question)
+{
+    return 1U << 31 | 1U << 28 | row << 12 | (question & CORE_TAG_MASK);
+}
+
+/* Of an announcement without its tag: is it about cycles, or questions, of this row? */
+static inline bool core_announced_of(uint32_t announced, uint32_t row, bool question)
+{
+    return announced >> 12 == (1U << 19 | (question ? 1U << 16 : 0U) | row);
+}
+
+static inline uint32_t core_announced_tag(uint32_t announced)
+{
+    return announced & CORE_TAG_MASK;
 }
 
 #endif

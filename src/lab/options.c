@@ -41,7 +41,11 @@ static const struct option long_options[] = {
     {"fewer", required_argument, NULL, 'W'},
     {"queue", required_argument, NULL, 'Q'},
     {"stale", required_argument, NULL, 'S'},
-    {"sleeper", required_argument, NULL, 'Z'},
+    {"cycle-bits", required_argument, NULL, 'D'},
+    {"ticket-bits", required_argument, NULL, 'I'},
+    {"pauses", required_argument, NULL, 'Z'},
+    {"buffer", required_argument, NULL, 'E'},
+    {"simple", required_argument, NULL, 'H'},
     {NULL, 0, NULL, 0},
 };
 
@@ -154,7 +158,15 @@ static int parse_guests(int letter, const char *argument, struct step_limits *li
     case 'S':
         return parse_limit("--stale", argument, &limits->stale);
     case 'Z':
-        return parse_limit("--sleeper", argument, &limits->sleeper);
+        return parse_limit("--pauses", argument, &limits->pauses);
+    case 'D':
+        return parse_count("--cycle-bits", argument, &limits->cycle_bits);
+    case 'I':
+        return parse_count("--ticket-bits", argument, &limits->ticket_bits);
+    case 'E':
+        return parse_limit("--buffer", argument, &limits->buffer);
+    case 'H':
+        return parse_limit("--simple", argument, &limits->simple);
     default:
         return parse_count("--line", argument, &limits->line);
     }
@@ -179,6 +191,10 @@ static int parse_one(int letter, char *argument, bool lists, struct lab_options 
     case 'L':
     case 'Q':
     case 'S':
+    case 'D':
+    case 'I':
+    case 'H':
+    case 'E':
     case 'Z':
         return parse_guests(letter, argument, &options->limits);
     case 'T':

@@ -36,8 +36,8 @@ static inline void fill(struct guest *guest, struct usher_seat *seat, uint64_t i
 static void seated(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
                    uint32_t ticket, bool inherited)
 {
-    uint32_t tag = (uint32_t)core_row_cycle(guest->r) & CORE_I_TAGS(&pool->core);
-    fill(guest, seat, core_i(ticket, guest->row, tag), inherited ? USHER_INHERITED : 0);
+    fill(guest, seat, core_i(ticket, guest->row, core_row_cycle(guest->r)),
+         inherited ? USHER_INHERITED : 0);
     if (pool->flags & USHER_TIMES) {
         guest->noted = true;
         atomic_store(&pool->rows[guest->row].since_ns, os_now_ns());
@@ -98,27 +98,32 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
 }
 
 /* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
-   around us. A pool in which there is none has been damaged. */
+   around us. A pool in which there is none has been damaged; -EUSERS: too many guests are stopped in
+   the middle of an operation (core_reserve). */
 static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited)
 {
+    bool full = false;
     for (unsigned round = 0; round < ACQUIRE_ROUNDS; round++) {
         struct core_claim claim;
         CORE_FRESH(claim);
         claim.row = guest->row;
+        claim.run = guest->questions;
         claim.seats = seats_to_look_at(pool, round);
         claim.first = where_to_look(pool, guest, claim.seats, ticket);
         (void)core_claim(&pool->core, &claim);
+        guest->questions = claim.run;
+        full = claim.full;
         if (claim.ok) {
             usher__guest_sits(pool, guest, claim.seat);
             guest->came = true;
             *inherited = claim.inherited;
             return 0;
         }
-        struct core_help help = {0}; /* whoever has grown the pool may not have counted that yet */
+        struct core_help help = {.by = guest->row}; /* a resizer may not have counted a seat yet */
         (void)core_help(&pool->core, &help);
     }
-    usher__alive_bury(pool, guest->row, core_row_cycle(guest->r), true);
-    return -EUCLEAN;
+    usher__alive_bury(pool, guest->row, guest->row, core_row_cycle(guest->r), true);
+    return full ? -EUSERS : -EUCLEAN;
 }
 
 /* The seat that it had before, unless the pool has shrunk below it. */
@@ -153,19 +158,19 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
 {
     struct core_enter f;
     f.row = guest->row;
-    f.cycle = core_row_cycle(guest->r);
+    f.run = usher__guest_cycles(guest);
     f.absorb = false;
     f.seat = last_seat(pool, guest);
     const uint32_t before = last_to_come(pool);
     (void)core_enter(&pool->core, &f);
-    usher__guest_began(guest, f.cycle);
+    usher__guest_began(guest, &f.run);
     guest->before = before;
     if (!f.granted) {
         return f.again ? -EALREADY : f.untidy ? -EBUSY : -EAGAIN;
     }
-    guest->r = core_row(CORE_ENTERING, f.cycle, f.ticket);
-    guest->i = core_i(f.ticket, guest->row, (uint32_t)f.cycle & CORE_I_TAGS(&pool->core));
-    guest->until = core_again_until(&pool->core, guest->i, guest->r);
+    guest->r = core_row(CORE_ENTERING, f.run.last, f.ticket);
+    guest->i = core_i(f.ticket, guest->row, f.run.last);
+    guest->until = core_again_until(&pool->core, guest->i, guest->r, &f.run);
     if (!f.seated) {
         return sit(pool, guest, seat, f.ticket);
     }
@@ -181,10 +186,16 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
         if (error != -EBUSY && error != -EALREADY) {
             return error;
         }
-        struct core_tidy tidy = {.row = guest->row, .cycle = core_row_cycle(guest->r)};
+        struct core_tidy tidy;
+        CORE_FRESH(tidy);
+        tidy.row = guest->row;
+        tidy.run = usher__guest_cycles(guest);
         (void)core_tidy(&pool->core, &tidy);
-        usher__guest_began(guest, tidy.cycle);
-        usher__pool_settle(pool);
+        usher__guest_began(guest, &tidy.run);
+        usher__pool_settle(pool, guest->row);
+        if (tidy.full) {
+            return -EUSERS;
+        }
     }
 }
 
@@ -200,15 +211,15 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
         }
         CORE_FRESH(take);
         take.row = guest->row;
-        take.cycle = core_row_cycle(guest->r);
+        take.run = usher__guest_cycles(guest);
         take.seat = last_seat(pool, guest);
         usher__pool_wake_later(guest);
         (void)core_take(&pool->core, &take);
-        usher__pool_settle(pool);
-        usher__guest_began(guest, take.cycle);
+        usher__pool_settle(pool, guest->row);
+        usher__guest_began(guest, &take.run);
     } while (take.full);
     if (take.granted && take.enter.granted && take.enter.seated) {
-        guest->r = core_row(CORE_ENTERING, take.cycle, take.ticket);
+        guest->r = core_row(CORE_ENTERING, take.run.last, take.ticket);
         seated(pool, guest, seat, take.ticket, false);
         return 0;
     }
@@ -221,7 +232,7 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
     }
     /* The row keeps few bits of a ticket; I has more of them, and is not far ahead. */
     uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
-    guest->r = core_row(CORE_ENTERING, take.cycle, take.ticket);
+    guest->r = core_row(CORE_ENTERING, take.run.last, take.ticket);
     return sit(pool, guest, seat, issue - (uint32_t)core_ticket_after(issue, take.ticket));
 }
 
@@ -253,12 +264,12 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     error = so_far == -EAGAIN ? so_far : enter_now(pool, guest, seat);
     if (error == -EAGAIN && deadline_ns == INT64_MIN) {
-        usher__look(pool); /* a holder may be dead */
+        usher__look(pool, guest->row); /* a holder may be dead */
         error = enter_now(pool, guest, seat);
     } else if (error == -EAGAIN) {
         error = queue(pool, guest, seat, deadline_ns);
     }
-    usher__pool_settle(pool);
+    usher__pool_settle(pool, guest->row);
     (void)pthread_setcancelstate(cancel, NULL);
     return error == 0 ? unless_removed(pool, guest) : error;
 }
@@ -272,13 +283,27 @@ static __attribute__((noinline)) int sit_or_leave(struct usher_pool *pool, struc
 
 /* Whoever came last may not be quite in yet: then nobody can come after it, but anybody can see it
    in. That is most of what there is to tidy up. */
-static void see_in_the_last(struct usher_pool *pool)
+static void see_in_the_last(struct usher_pool *pool, const struct guest *guest)
 {
-    struct core_finish_take take;
-    CORE_FRESH(take);
-    take.i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
-    (void)core_finish_take(&pool->core, &take);
-    usher__pool_settle(pool);
+    struct core_help help;
+    CORE_FRESH(help);
+    help.by = guest->row;
+    help.only_i = true;
+    (void)core_help(&pool->core, &help);
+    usher__pool_settle(pool, guest->row);
+}
+
+/* A run of cycles is spent every few thousand requests. If no other can be reserved, the long way
+   says so. */
+static __attribute__((noinline)) void reserve(struct usher_pool *pool, struct guest *guest)
+{
+    struct core_reserve reserve;
+    CORE_FRESH(reserve);
+    reserve.by = guest->row;
+    reserve.purpose = CORE_TO_ENTER;
+    reserve.run = usher__guest_cycles(guest);
+    (void)core_reserve(&pool->core, &reserve);
+    usher__guest_began(guest, &reserve.run);
 }
 
 static uint32_t issued(const void *line)
@@ -293,12 +318,15 @@ enum { ENTER_TRIES = 3 }; /* before the long way */
 static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, struct guest *guest,
                                                    struct usher_seat *seat, int64_t deadline_ns)
 {
+    if (core_row_cycle(guest->r) == guest->cycle_end) {
+        reserve(pool, guest);
+    }
     int error = enter(pool, guest, seat);
     for (unsigned tries = 1; tries < ENTER_TRIES && (error == -EALREADY || error == -EBUSY);
          tries++) {
         if (!usher__rivals_aside(&guest->rival, error == -EALREADY, issued, pool) &&
             error == -EBUSY) {
-            see_in_the_last(pool);
+            see_in_the_last(pool, guest);
         }
         error = enter(pool, guest, seat);
     }

@@ -32,7 +32,7 @@ static void a_seat_that_names_no_row_is_looked_at(void)
     struct usher_seat seat;
     _Atomic uint64_t *seats = &pool->core.words[pool->core.at_seat];
     for (uint32_t s = 0; s < SEATS; s++) {
-        atomic_store(&seats[s], core_seat(0, BEYOND, CORE_NOBODY));
+        atomic_store(&seats[s], core_seat(BEYOND, CORE_NOBODY, 0));
     }
     int error = usher_try_acquire(pool, &seat);
     EXPECT(error == -EUCLEAN || (error == 0 && seat.number < SEATS));
@@ -53,7 +53,7 @@ static void a_row_that_says_a_seat_beyond_all_is_used(void)
     }
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
     /* whose next ticket is 0, and its place is not one of long ago */
-    atomic_store(&pool->core.words[pool->core.at_line], core_line(5, CORE_NOBODY, CORE_SERVED));
+    atomic_store(&pool->core.words[pool->core.at_line], core_line(5, CORE_NOBODY, 0, CORE_SERVED));
     uint64_t i = atomic_exchange(&pool->core.words[CORE_AT_I(&pool->core)], LIB_NOTHING);
     uint64_t v = atomic_exchange(&pool->core.words[CORE_AT_V(&pool->core)], LIB_NOTHING);
     int error = usher_try_acquire(pool, &seat);
@@ -83,7 +83,8 @@ static void a_place_in_line_that_names_no_row_is_served(void)
     _Atomic uint64_t *place = &core->words[core->at_line + (ticket & core->line_mask)];
     uint64_t entry = atomic_load(place);
     EXPECT_EQ(core_line_row(entry), 0);
-    atomic_store(place, core_line(core_line_ticket(entry), BEYOND, core_line_tag(entry)));
+    atomic_store(
+        place, core_line(core_line_ticket(entry), BEYOND, core_line_cycle(entry), CORE_UNDECIDED));
     leave(&holder);
     UNTIL(atomic_load(&waiter.done)); /* it finds out by itself */
     EXPECT_EQ(waiter.result, 0);

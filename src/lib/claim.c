@@ -46,8 +46,9 @@ static int take_row(struct usher_pool *pool, uint32_t row)
         (void)os_unlock(pool->fd, (off_t)LIB_LOCK_ROW + row);
         return -EAGAIN;
     }
+    core_disown(&pool->core, row); /* what its dead owner announced */
     if (core_row_state(word) != CORE_IDLE) {
-        usher__alive_bury(pool, row, core_row_cycle(word), false);
+        usher__alive_bury(pool, row, row, core_row_cycle(word), false);
     }
     usher__claim_sign(pool, row);
     return 0;
@@ -87,7 +88,9 @@ static int claim(struct usher_pool *pool, uint32_t *found)
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest)
 {
     uint32_t seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
-    usher__guest_began(guest, core_row_cycle(usher__row_word(pool, guest->row)));
+    uint32_t cycle = core_row_cycle(usher__row_word(pool, guest->row));
+    usher__guest_began(guest, &(struct core_run){cycle, cycle, false});
+    guest->questions = (struct core_run){0, 0, false};
     usher__guest_sits(pool, guest, seat < pool->core.seats ? seat : 0);
     guest->came = false;
     guest->waited_ns = 0;

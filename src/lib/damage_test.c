@@ -313,22 +313,23 @@ static uint64_t plausible(int kind)
         scene_random() % 5 == 0 ? (uint32_t)scene_random() & 0xffff : (uint32_t)scene_random() % 10;
     uint32_t ticket =
         scene_random() % 8 == 0 ? (uint32_t)scene_random() : (uint32_t)scene_random() % 16;
-    uint64_t cycle = scene_random() % 4;
+    uint32_t cycle = (uint32_t)scene_random() % 4;
     switch (kind) {
     case 0:
-        return core_i(ticket, row, (uint32_t)cycle);
+        return core_i(ticket, row, cycle);
     case 1:
         return core_v(ticket, scene_random() % 4 == 0 ? (uint32_t)scene_random() % 100 : 0, row,
-                      (uint32_t)cycle);
+                      cycle);
     case 2:
-        return core_k((uint32_t)scene_random() % 5, row, (uint32_t)cycle);
+        return core_k((uint32_t)scene_random() % 5, row, cycle);
     case 3:
         return core_row((enum core_state)(scene_random() % 8), cycle, ticket);
     case 4:
-        return core_line(ticket, scene_random() % 6 == 0 ? CORE_NOBODY : row, cycle);
+        return core_line(ticket, scene_random() % 6 == 0 ? CORE_NOBODY : row, cycle,
+                         (enum core_verdict)(scene_random() % 4));
     case 5:
-        return core_seat(scene_random() % 4, row, scene_random() % 3 == 0 ? row : CORE_NOBODY) |
-               (scene_random() % 2) << 31;
+        return core_seat(row, scene_random() % 3 == 0 ? row : CORE_NOBODY, cycle) |
+               (scene_random() % 4) << 30;
     default:
         return format_owner((uint32_t)scene_random(), (uint32_t)scene_random() % 8,
                             scene_random() % 2 == 0 ? (uint32_t)getpid()

@@ -27,9 +27,9 @@ int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t gue
         return -1;
     }
     uint32_t places = power_of_two(guests);
-    /* As many seats as 64 bytes for each guest and first seat leave room for: it can grow to that.
-       More than guests would be of no use. */
-    uint64_t room = (64 * ((uint64_t)guests + seats) - 48 * (uint64_t)guests - 8 * places) / 8;
+    /* As many seats as 80 bytes for each guest, of which its row takes 64, and 64 for each first
+       seat leave room for: it can grow to that. More than guests would be of no use. */
+    uint64_t room = (16 * (uint64_t)guests + 64 * (uint64_t)seats - 8 * places) / 8;
     uint32_t most = room < guests ? (uint32_t)room : guests;
     most = most > seats ? most : seats;
     most = most > 0 ? most : 1;
@@ -42,7 +42,7 @@ int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t gue
     shape->most_seats = most;
     shape->seats = seats;
     shape->rows_at = FORMAT_PAGE;
-    shape->line_at = shape->rows_at + 48 * (uint64_t)guests;
+    shape->line_at = shape->rows_at + 64 * (uint64_t)guests;
     shape->seats_at = shape->line_at + 8 * (uint64_t)places;
     shape->size = shape->seats_at + 8 * (uint64_t)most;
     return 0;
@@ -57,6 +57,7 @@ struct core usher__format_core(struct format_header *header, const struct format
         .line_mask = shape->places - 1,
         .at_line = (uint32_t)((shape->line_at - FORMAT_WORDS) / 8),
         .at_seat = (uint32_t)((shape->seats_at - FORMAT_WORDS) / 8),
+        .rows_used = &header->rows_used,
     };
 }
 

@@ -8,8 +8,8 @@
  *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
  *     written once, checked at open           the core's words (core/words.h) begin here
  *
- * 4096 + 48 guests + 8 places + 8 most_seats bytes, and never more than 64 bytes for each guest and
- * each of the first seats, plus the page.
+ * 4096 + 64 guests + 8 places + 8 most_seats bytes, and never more than 80 bytes for each guest and
+ * 64 for each of the first seats, plus the page.
  */
 #ifndef USHER_LIB_FORMAT_H
 #define USHER_LIB_FORMAT_H
@@ -23,7 +23,7 @@
 #define FORMAT_MAGIC 0x0a0d726568737500ULL /* "\0usher\r\n": no text file begins so */
 
 enum {
-    FORMAT_VERSION = 4,
+    FORMAT_VERSION = 5,
     FORMAT_ORDER = 0x01020304,
     FORMAT_PAGE = 4096,
     FORMAT_PAST_AT = 192,
@@ -72,6 +72,7 @@ struct format_row {
     _Atomic uint32_t gave_up;
     _Atomic uint64_t owner;    /* pid namespace 32 | flags 8 | pid 24 */
     _Atomic uint64_t identity; /* of the process, never used twice; 0: this kernel has none */
+    _Atomic uint32_t announced[CORE_SLOTS]; /* the core's: what the owner relies on */
 };
 
 enum format_removed {
@@ -97,9 +98,12 @@ enum format_watch {
 
 _Static_assert(sizeof(struct format_shape) == 64, "the shape is one cache line");
 _Static_assert(sizeof(struct format_header) == 192, "no holes");
-_Static_assert(sizeof(struct format_row) == 8 * CORE_ROW_STRIDE(0), "a row is six words");
+_Static_assert(sizeof(struct format_row) == 8 * CORE_ROW_STRIDE(0), "a row is eight words");
 _Static_assert(offsetof(struct format_row, own) == 8 * (CORE_AT_OWN(0) - CORE_AT_ROWS(0)),
                "the core finds its own");
+_Static_assert(offsetof(struct format_row, announced) ==
+                   8 * (CORE_AT_ANNOUNCED(0) - CORE_AT_ROWS(0)),
+               "and the announcements");
 
 static inline uint64_t format_served(uint64_t own)
 {

@@ -244,7 +244,8 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
     (void)pthread_mutex_lock(&pool->mutex);
     int error = usher__claim(pool, guest);
     (void)pthread_mutex_unlock(&pool->mutex);
-    usher__pool_settle(pool); /* the row may have been taken from a dead one */
+    /* the row may have been taken from a dead one */
+    usher__pool_settle(pool, error == 0 ? (*guest)->row : CORE_NOBODY);
     if (error == 0) {
         error = remember(pool, *guest);
         if (error != 0) {

@@ -118,7 +118,7 @@ static void who_has_given_its_seat_back_did_not_die_in_it(void)
 static void a_guest_is_counted_once_in_each_cycle(void)
 {
     struct usher_pool *pool = scene_open("handover", 1);
-    for (uint64_t cycle = 1; cycle < 4; cycle++) {
+    for (uint32_t cycle = 1; cycle < 4; cycle++) {
         EXPECT(usher__alive_first(pool, 2, cycle));
         EXPECT(!usher__alive_first(pool, 2, cycle));
         EXPECT(!usher__alive_first(pool, 2, cycle));

@@ -42,7 +42,7 @@ static bool is_in(const struct usher_pool *pool, uint32_t row, uint64_t word)
         return core_row_state(word) == CORE_GRANTED;
     }
     uint64_t i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
-    return core__names_i(&pool->core, i, row, core_row_cycle(word));
+    return core__names_i(i, row, core_row_cycle(word));
 }
 
 /* The seat that the row says is its, if the seat says so, too; otherwise CORE_NO_SEAT. */

@@ -45,6 +45,9 @@ struct guest {
     _Atomic uint8_t wanted; /* enum guest_wanted, or 0 */
     bool noted;             /* since_ns in its row may be other than 0 */
     /* the second line */
+    uint32_t cycle_end; /* the run of cycles that is reserved for it ends here: core_run */
+    bool line_free;     /* and it may wait in them */
+    struct core_run questions;
     uint32_t before;          /* the row of who came before it, most likely, if it did not wait */
     bool came;                /* its thread has had a seat before: `seat` */
     bool brief;               /* the last time it waited, it was over before anybody would look */
@@ -62,7 +65,7 @@ struct guest {
     struct rival rival;    /* stepping aside: rivals.c */
     uint32_t untimed;      /* so often it was to wait briefly; most of these waits were not timed */
 };
-_Static_assert(offsetof(struct guest, before) == 64, "what the common way needs is in one line");
+_Static_assert(offsetof(struct guest, cycle_end) == 64, "what the common way needs is in one line");
 
 /* The request that published i, or could have: its row, its tag and its ticket. It comes round only
    when 2^31 tickets have been issued, and the tag is the same by chance. */
@@ -125,7 +128,7 @@ int usher__pool_usable(const struct usher_pool *pool);
 void usher__pool_wake_later(const struct guest *guest);
 /* After core calls: wake who is yet to be; see to those that were granted a seat and did not
    wake. */
-void usher__pool_settle(struct usher_pool *pool);
+void usher__pool_settle(struct usher_pool *pool, uint32_t by);
 /* Give back the seat of a guest of ours, if it still has one. */
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
 
@@ -172,10 +175,17 @@ static inline uint64_t usher__key(const struct usher_pool *pool)
 {
     return pool->id | *pool->now;
 }
-/* The guest's row has come to that cycle on another way than core/again.h's. */
-static inline void usher__guest_began(struct guest *guest, uint64_t cycle)
+/* The cycles that are reserved for the guest's row. */
+static inline struct core_run usher__guest_cycles(const struct guest *guest)
 {
-    guest->r = core_row(CORE_ENTERING, cycle, 0);
+    return (struct core_run){core_row_cycle(guest->r), guest->cycle_end, guest->line_free};
+}
+/* The guest's row has come to the last cycle of the run on another way than core/again.h's. */
+static inline void usher__guest_began(struct guest *guest, const struct core_run *run)
+{
+    guest->r = core_row(CORE_ENTERING, run->last, 0);
+    guest->cycle_end = run->end;
+    guest->line_free = run->line;
     guest->i = guest->v = LIB_NOTHING;
 }
 static inline void usher__guest_sits(const struct usher_pool *pool, struct guest *guest,
@@ -211,20 +221,24 @@ void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity,
 struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks);
 /* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
 int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row);
-/* Reap a row if its owner is certainly dead. Whether it was. */
-bool usher__alive_reap(struct usher_pool *pool, struct alive_round *round, uint32_t row);
+/* Reap a row if its owner is certainly dead. Whether it was. `by` is a row of this thread's, here
+   and below: what it relies on is announced there. */
+bool usher__alive_reap(struct usher_pool *pool, struct alive_round *round, uint32_t by,
+                       uint32_t row);
 /* The same for one that was not there to be woken: nearly always it has woken by itself, so that
    only what is cheap is asked. */
-bool usher__alive_reap_absent(struct usher_pool *pool, uint32_t row);
+bool usher__alive_reap_absent(struct usher_pool *pool, uint32_t by, uint32_t row);
 /* To count a guest once, whoever reaps it or gives its seat back for it: whether this is the first
    to say so for that cycle. */
-bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint64_t cycle);
-/* Reap a row whose owner, in the cycle read before, is known to be dead. */
-void usher__alive_bury(struct usher_pool *pool, uint32_t row, uint64_t cycle, bool gently);
+bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint32_t cycle);
+/* Reap a row whose owner is known to be dead. The cycle was read with core_watch before that was
+   found out; or the row is `by` itself. */
+void usher__alive_bury(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle,
+                       bool gently);
 
 /* release.c */
 /* Give back a seat that was assigned, for whoever holds it. Whether we were the first to. */
-bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cycle);
+bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle);
 
 /* wait.c */
 /* Wait until the guest, which has a place, is granted, and note since when it does and for how long
@@ -233,8 +247,8 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
 /* Wake whoever waits, so that they see that the pool is gone. */
 void usher__wait_wake_all(struct usher_pool *pool);
 /* look.c */
-/* Look around once: finish what is published, reap dead holders. */
-void usher__look(struct usher_pool *pool);
+/* Look around once, for a row of this thread's: finish what is published, reap dead holders. */
+void usher__look(struct usher_pool *pool, uint32_t by);
 /* See that the first `count` in line are looking. `own` is, if it is one of them: CORE_NOBODY, or
    the row of a waiter that looks now, and sleeps as one of the first two next. */
 void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count);

@@ -109,7 +109,7 @@ void usher__look_pass_on(struct usher_pool *pool)
 }
 
 /* The dead at the front of the line: the first two live ones end the search. */
-static void reap_front(struct usher_pool *pool, struct alive_round *round)
+static void reap_front(struct usher_pool *pool, struct alive_round *round, uint32_t by)
 {
     struct line_walk walk;
     uint64_t word;
@@ -118,13 +118,13 @@ static void reap_front(struct usher_pool *pool, struct alive_round *round)
     unsigned live = 0;
     usher__line_begin(pool, &walk);
     while (live < 2 && usher__line_next(pool, &walk, &row, &word, &ticket)) {
-        live += !usher__alive_reap(pool, round, row);
+        live += !usher__alive_reap(pool, round, by, row);
     }
 }
 
-void usher__look(struct usher_pool *pool)
+void usher__look(struct usher_pool *pool, uint32_t by)
 {
-    struct core_help help = {0};
+    struct core_help help = {.by = by};
     struct alive_round *round = usher__alive_round(pool, LOOK_LOCKS);
     (void)core_help(&pool->core, &help);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
@@ -132,16 +132,16 @@ void usher__look(struct usher_pool *pool)
         if (state == CORE_IDLE || state == CORE_WAITING) {
             continue;
         }
-        if (!usher__alive_reap(pool, round, row) && state == CORE_GRANTED &&
+        if (!usher__alive_reap(pool, round, by, row) && state == CORE_GRANTED &&
             (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS)) {
             (void)os_wake(&pool->rows[row].word, pool->shared);
         }
     }
     if (pool->shared) {
-        reap_front(pool, round);
+        reap_front(pool, round, by);
     }
     free(round);
-    usher__pool_settle(pool);
+    usher__pool_settle(pool, by);
 }
 
 unsigned usher__look_place(struct usher_pool *pool, uint32_t own)

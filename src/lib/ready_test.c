@@ -156,7 +156,7 @@ static void being_told_to_look_does_not_hide_who_reaped_first(void)
     atomic_store(&marked_enough, false);
     pthread_t marker = start(mark_all_the_time, &pool->rows[0]);
     UNTIL(atomic_load(&marks_now));
-    for (uint64_t cycle = 1; cycle <= REAPED; cycle++) {
+    for (uint32_t cycle = 1; cycle <= REAPED; cycle++) {
         EXPECT(usher__alive_first(pool, 0, cycle));
     }
     EXPECT(!usher__alive_first(pool, 0, REAPED));

@@ -48,7 +48,7 @@ static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struc
     guest->v = LIB_NOTHING;
     usher__pool_wake_later(guest);
     (void)core_leave_slowly(&pool->core, &slow);
-    usher__pool_settle(pool);
+    usher__pool_settle(pool, guest->row);
     count_and_note(pool, guest);
     usher__ready_call(pool, guest);
     return 0;
@@ -196,7 +196,7 @@ static __attribute__((noinline)) int release_for_another(struct usher_pool *pool
     (void)core_leave(&pool->core, &slow.leave);
     if (!slow.leave.done) {
         (void)core_leave_slowly(&pool->core, &slow);
-        usher__pool_settle(pool);
+        usher__pool_settle(pool, guest->row);
     }
     count_and_note(pool, guest);
     take_over_done(pool, guest, GUEST_IDLE);
@@ -263,7 +263,7 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
 }
 
 /* Give back a seat that is assigned, in the cycle read before. Whether we were the first to. */
-bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cycle)
+bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle)
 {
     bool first = usher__alive_first(pool, row, cycle);
     if (first) {
@@ -273,7 +273,7 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t row, uint64_t cyc
                          since == 0 ? 0 : os_now_ns() - since);
         atomic_fetch_add(&pool->rows[row].own, 1);
     }
-    usher__alive_bury(pool, row, cycle, true);
+    usher__alive_bury(pool, by, row, cycle, true);
     return first;
 }
 
@@ -285,28 +285,56 @@ static bool guarded(struct usher_pool *pool, uint32_t row, uint64_t owner)
            os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 1;
 }
 
+/* Give back the seat of a row that is assigned to the process. Whether we were the first to. */
+static bool release_row_for(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t pid)
+{
+    struct core_watch watch;
+    CORE_FRESH(watch);
+    watch.by = by;
+    watch.row = row;
+    (void)core_watch(&pool->core, &watch);
+    uint64_t owner = atomic_load(&pool->rows[row].owner);
+    enum core_state state = core_row_state(watch.r);
+    bool released =
+        (format_owner_flags(owner) & FORMAT_ASSIGNED) && format_owner_pid(owner) == pid &&
+        format_owner_namespace(owner) == pool->self.pid_namespace &&
+        (state == CORE_GRANTED || state == CORE_ENTERING) && !guarded(pool, row, owner) &&
+        usher__release_assigned(pool, by, row, core_row_cycle(watch.r));
+    core_unwatch(&pool->core, by);
+    usher__pool_settle(pool, by);
+    return released;
+}
+
 int usher_release_for(struct usher_pool *pool, pid_t pid)
 {
     int released = 0;
+    int error = 0;
     if (pool->generation != *usher__generation) {
         return -ESTALE;
     }
     if (pool->module != NULL) {
         return -EOPNOTSUPP;
     }
-    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        uint64_t word = usher__row_word(pool, row);
+    for (uint32_t row = 0; row < usher__rows_used(pool) && error == 0; row++) {
         uint64_t owner = atomic_load(&pool->rows[row].owner);
-        if ((format_owner_flags(owner) & FORMAT_ASSIGNED) &&
-            format_owner_pid(owner) == (uint32_t)pid &&
-            format_owner_namespace(owner) == pool->self.pid_namespace &&
-            (core_row_state(word) == CORE_GRANTED || core_row_state(word) == CORE_ENTERING) &&
-            !guarded(pool, row, owner)) {
-            released += usher__release_assigned(pool, row, core_row_cycle(word));
+        if (!(format_owner_flags(owner) & FORMAT_ASSIGNED) ||
+            format_owner_pid(owner) != (uint32_t)pid) {
+            continue;
         }
+        /* A row that this handle has assigned is used by none of its threads, so that we can act by
+           it ourselves; otherwise this thread needs one of its own. */
+        struct guest *guest;
+        (void)pthread_mutex_lock(&pool->mutex);
+        if (usher__guest_with(pool, row) != NULL) {
+            released += release_row_for(pool, row, row, (uint32_t)pid);
+            (void)pthread_mutex_unlock(&pool->mutex);
+            continue;
+        }
+        (void)pthread_mutex_unlock(&pool->mutex);
+        error = usher__guest_get(pool, &guest);
+        released += error == 0 && release_row_for(pool, guest->row, row, (uint32_t)pid);
     }
-    usher__pool_settle(pool);
-    return released;
+    return error != 0 && released == 0 ? error : released;
 }
 
 int usher_check(struct usher_pool *pool, const struct usher_seat *seat, struct usher_lease *lease)

@@ -58,21 +58,22 @@ void usher__pool_wake_later(const struct guest *guest)
 
 /* A waiter that was killed in its sleep is granted its seat like any other, and would keep the line
    waiting until somebody looks: but nobody woke, so look now. */
-static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool)
+static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool, uint32_t by)
 {
     int cancel;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     while (told.absent != 0) {
         uint32_t row = told.absent - 1;
         told.absent = 0;
-        if (pool->shared && row < pool->core.rows && usher__alive_reap_absent(pool, row)) {
+        if (pool->shared && row < pool->core.rows && by < pool->core.rows &&
+            usher__alive_reap_absent(pool, by, row)) {
             usher__look_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
         }
     }
     (void)pthread_setcancelstate(cancel, NULL);
 }
 
-void usher__pool_settle(struct usher_pool *pool)
+void usher__pool_settle(struct usher_pool *pool, uint32_t by)
 {
     told.later = false;
     if (told.granted != 0) {
@@ -82,7 +83,7 @@ void usher__pool_settle(struct usher_pool *pool)
     }
     told.often = false;
     if (told.absent != 0) {
-        look_at_absent(pool);
+        look_at_absent(pool, by);
     }
 }
 
@@ -204,12 +205,12 @@ int usher__pool_usable(const struct usher_pool *pool)
 
 /* What one that died in a resize had begun is finished by whoever reaps it. That must not be after
    us: the pool would have another number of seats than we were told it has. */
-static void reap_resizers(struct usher_pool *pool)
+static void reap_resizers(struct usher_pool *pool, uint32_t by)
 {
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         enum core_state state = core_row_state(usher__row_word(pool, row));
         if (state == CORE_GROWING || state == CORE_SHRINKING) {
-            (void)usher__alive_reap(pool, NULL, row);
+            (void)usher__alive_reap(pool, NULL, by, row);
         }
     }
 }
@@ -232,35 +233,56 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
     if (core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)])) > pool->core.seats) {
         return -EUCLEAN;
     }
-    reap_resizers(pool);
     error = usher__guest_get(pool, &guest);
+    if (error == 0) {
+        reap_resizers(pool, guest->row);
+    }
     /* A seat at a time, so that wherever this ends the pool is right. */
     while (error == 0 && usher__seats(pool) != seats) {
-        struct core_resize resize = {.row = guest->row,
-                                     .cycle = core_row_cycle(guest->r),
-                                     .grow = usher__seats(pool) < seats,
-                                     .to = seats};
+        struct core_resize resize;
+        CORE_FRESH(resize);
+        resize.row = guest->row;
+        resize.run = usher__guest_cycles(guest);
+        resize.grow = usher__seats(pool) < seats;
+        resize.to = seats;
         (void)core_resize(&pool->core, &resize);
-        usher__guest_began(guest, resize.cycle);
-        usher__pool_settle(pool);
+        usher__guest_began(guest, &resize.run);
+        usher__pool_settle(pool, guest->row);
+        error = resize.full ? -EUSERS : 0;
     }
     return error;
 }
 
+/* Every row of the table is owned, and none could be taken over, so that we have none to act by. Is
+   there anything to reap nevertheless? Only where a child that was forked behind our back keeps the
+   lock of a dead process. */
+static int nothing_to_reap(struct usher_pool *pool)
+{
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        if (core_row_state(usher__row_word(pool, row)) != CORE_IDLE &&
+            usher__alive(pool, NULL, row) == 0) {
+            return -EUSERS;
+        }
+    }
+    return 0;
+}
+
 int usher_reap(struct usher_pool *pool)
 {
+    struct guest *guest;
     int reaped = 0;
     if (pool->module != NULL) {
         int refused = usher__remote_usable(pool);
         return refused != 0 ? refused : pool->module->reap(pool->remote);
     }
     int error = usher__pool_usable(pool);
+    error = error == 0 ? usher__guest_get(pool, &guest) : error;
     if (error != 0) {
-        return error;
+        return error == -EUSERS ? nothing_to_reap(pool) : error;
     }
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        reaped += usher__alive_reap(pool, NULL, row);
+        reaped += usher__alive_reap(pool, NULL, guest->row, row);
     }
-    usher__look(pool);
+    usher__look(pool, guest->row);
     return reaped;
 }

@@ -76,7 +76,7 @@ static void verify_rows(const struct usher_pool *pool, struct sums *sums, struct
             sums->waiting++;
             break;
         case CORE_ENTERING:
-            sums->inside += core__names_i(&pool->core, sums->i, row, core_row_cycle(word));
+            sums->inside += core__names_i(sums->i, row, core_row_cycle(word));
             break;
         case CORE_GRANTED:
             sums->inside++;
@@ -102,7 +102,7 @@ static void verify_seats(const struct usher_pool *pool, struct report *report)
 {
     for (uint32_t s = 0; s < pool->core.seats; s++) {
         uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
-        uint32_t rows[] = {core_seat_row(seat), core_seat_asks(seat)};
+        uint32_t rows[] = {core_seat_row(seat), core_seat_author(seat)};
         for (unsigned i = 0; i < 2; i++) {
             if (rows[i] != CORE_NOBODY && rows[i] >= pool->core.rows) {
                 fault(report, "Seat %u names guest row %u, which does not exist.", s, rows[i]);

@@ -115,8 +115,8 @@ static void seats_and_rows_that_do_not_exist_are_found(void)
     struct usher_pool *pool = patient.pool;
     _Atomic uint64_t *seats = &pool->core.words[pool->core.at_seat];
     uint32_t last = pool->core.seats - 1;
-    expect_fault(&patient, &seats[1], core_seat(0, GUESTS, CORE_NOBODY), "Seat 1 names guest row");
-    expect_fault(&patient, &seats[last], core_seat(0, 0, GUESTS), "names guest row 8");
+    expect_fault(&patient, &seats[1], core_seat(GUESTS, CORE_NOBODY, 0), "Seat 1 names guest row");
+    expect_fault(&patient, &seats[last], core_seat(0, GUESTS, 0), "names guest row 8");
     expect_fault(&patient, &pool->rows[GUESTS - 1].own, core_own(pool->core.seats, 0),
                  "row 7 says");
     discharge(&patient);

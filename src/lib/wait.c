@@ -234,7 +234,7 @@ static int wait_in_line(struct sleeper *s)
         int why = reason_to_leave(s, now);
         if (why == -ETIMEDOUT && s->look == 0) {
             s->look = now;
-            usher__look(pool); /* no time to wait, but a holder may be dead */
+            usher__look(pool, s->guest->row); /* no time to wait, but a holder may be dead */
             continue;
         }
         if (why != 0) {
@@ -267,7 +267,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
         if (s.counted) {
             usher__look_pass_on(pool);
         }
-        usher__pool_settle(pool);
+        usher__pool_settle(pool, guest->row);
         return error;
     }
     int64_t ended = os_now_ns();
@@ -284,7 +284,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     if (s.scout || error != 0 || (sees && (s.late || ended - s.began >= LOOK_SOON_NS))) {
         usher__look_pass_on(pool);
     }
-    usher__pool_settle(pool);
+    usher__pool_settle(pool, guest->row);
     usher__watch_end(s.watch);
     return error;
 }

@@ -51,7 +51,8 @@ static void expect_left(long address)
 {
     const struct core *c = &seen_in->core;
     uint32_t ticket = expect_granted(woken(address));
-    EXPECT_EQ(word_at(core__line_at(c, ticket)), core_line(ticket, CORE_NOBODY, CORE_SERVED));
+    EXPECT_EQ(core_line_ticket(word_at(core__line_at(c, ticket))), ticket);
+    EXPECT_EQ(core_line_verdict(word_at(core__line_at(c, ticket))), CORE_SERVED);
     EXPECT_EQ(core_row_state(usher__row_word(seen_in, own)), CORE_IDLE);
     atomic_fetch_add(&woken_by_leaver, 1);
 }
@@ -64,7 +65,7 @@ static void expect_queued(long address)
     uint64_t row = usher__row_word(seen_in, own);
     (void)expect_granted(woken(address));
     EXPECT_EQ(core_row_state(row), CORE_WAITING);
-    EXPECT(core__names_i(c, i, own, core_row_cycle(row)));
+    EXPECT(core__names_i(i, own, core_row_cycle(row)));
     EXPECT_EQ(word_at(core__line_at(c, core_i_issue(i))), core__own_place(i, row));
     atomic_fetch_add(&woken_by_comer, 1);
 }
@@ -225,11 +226,11 @@ static void one_is_woken_later_and_once(void)
     usher__pool_wake_later(&(struct guest){0});
     EXPECT(woken_by_grant(pool, 1) == NULL);
     EXPECT(woken_by_grant(pool, 2) == &rows[2]);
-    usher__pool_settle(pool);
+    usher__pool_settle(pool, 3);
     EXPECT(&rows[woken(last_woken)] == &rows[1]);
     EXPECT(woken_by_grant(pool, 0) == &rows[0]);
     last_woken = 0;
-    usher__pool_settle(pool);
+    usher__pool_settle(pool, 3);
     EXPECT_EQ(last_woken, 0);
     for (int row = 0; row < 3; row++) {
         atomic_store(&rows[row].watch, 0);

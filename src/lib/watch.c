@@ -196,7 +196,7 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
 {
     struct watch *watch = *kept;
     if (!pool->shared) {
-        usher__look(pool);
+        usher__look(pool, row);
         return WATCH_FIRST_NS;
     }
     if (watch != NULL && quiet(pool, watch, now)) {
@@ -205,7 +205,7 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
         }
         return next_look(watch);
     }
-    usher__look(pool);
+    usher__look(pool, row);
     usher__look_arm(pool, place <= 2 ? row : CORE_NOBODY, 2);
     if (watch == NULL) {
         watch = *kept = place <= 2 ? calloc(1, sizeof *watch) : NULL;

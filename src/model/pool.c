@@ -21,6 +21,8 @@ enum core_progress model__go_on(struct core *c, struct process *p, unsigned proc
     case HELPING:
     case COUNTING:
         return core_help(c, &p->u.help);
+    case WATCHING:
+        return core_watch(c, &p->u.watch);
     case REAPING:
     case CLEANING:
         return core_reap(c, &p->u.reap);
@@ -36,21 +38,24 @@ enum core_progress model__go_on(struct core *c, struct process *p, unsigned proc
         return core_leave_again(c, &p->u.again);
     case LEAVING_SLOWLY:
         return core_leave_slowly(c, &p->u.slow);
-    case WAKING_I:
-        return core_finish_take(c, &p->u.take_i);
-    case WAKING_V:
-        return core_finish_release(c, &p->u.release_v);
     case GIVING_UP:
         return core_give_up(c, &p->u.give_up);
     case RESIZING:
         return core_resize(c, &p->u.resize);
     case RESTING:
     case LOOKING:
+    case PROVING:
     case HOLDING:
     case DEAD:
         break;
     }
     return CORE_MORE;
+}
+
+/* Every other process remembers what it published last; the rest come as if for the first time. */
+static bool remembers(const struct process *p, unsigned process)
+{
+    return process % 2 == 0 && !p->simple_again;
 }
 
 /* The seat that a guest had last, if the pool still has it: no access, it knows. */
@@ -71,29 +76,50 @@ static uint32_t seats_now(struct core *c)
     return seats < c->seats ? seats : c->seats;
 }
 
+/* The frames of modes that are set up one way or another. */
+static void begin_reaping(struct core *c, struct process *p, enum mode mode, unsigned process)
+{
+    if (mode == WATCHING) {
+        p->u.watch.by = process;
+        p->u.watch.row = p->target;
+        return;
+    }
+    p->u.reap.by = process;
+    p->u.reap.row = p->target;
+    p->u.reap.cycle = c->repeats
+                          ? p->watched
+                          : core_row_cycle(atomic_load(&c->words[core__row_at(c, p->target)]));
+    p->watched = 0;
+}
+
 /* Begin a mode: set up its frame and run to its first access, which is for the next step. */
 static void begin(struct core *c, struct process *p, enum mode mode, unsigned process)
 {
-    if (mode != LEAVING_SLOWLY && mode != WAKING_I && mode != WAKING_V) {
+    if (p->simple_seat && (mode == CLAIMING || mode == SITTING_AGAIN)) {
+        mode = HOLDING;
+    }
+    if (mode != LEAVING_SLOWLY) {
         memset(&p->u, 0, sizeof p->u);
     }
     p->mode = (uint8_t)mode;
     switch (mode) {
     case TAKING:
-        p->cycles++;
+        p->cycles += !p->endless;
         p->v = 0; /* not of the cycle before this one any more */
         p->u.take.row = process;
-        p->u.take.cycle = p->cycle;
+        p->u.take.run = p->run;
         p->u.take.seat = last_seat(c, process);
-        p->cycle = 0;
+        p->run = (struct core_run){0};
         break;
+    case WATCHING:
     case REAPING:
     case CLEANING:
-        p->u.reap.row = p->target;
-        p->u.reap.cycle = core_row_cycle(atomic_load(&c->words[core__row_at(c, p->target)]));
+        begin_reaping(c, p, mode, process);
         break;
     case CLAIMING:
         p->u.claim.row = process;
+        p->u.claim.run = p->questions;
+        p->questions = (struct core_run){0};
         p->u.claim.seats = seats_now(c);
         p->u.claim.first = last_seat(c, process);
         if (p->u.claim.first >= p->u.claim.seats) {
@@ -102,13 +128,13 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         break;
     case RELEASING:
         p->u.release.row = process;
-        p->u.release.cycle = p->cycle;
+        p->u.release.cycle = p->run.last;
         p->u.release.ticket = p->ticket;
         break;
     case ENTERING_AGAIN:
-        p->cycles++;
+        p->cycles += !p->endless;
         p->u.again = (struct core_again){.i = p->i, .v = p->v};
-        p->u.again.r = core_row(CORE_ENTERING, p->cycle, core_i_issue(p->i));
+        p->u.again.r = core_row(CORE_ENTERING, p->run.last, core_i_issue(p->i));
         p->u.again.row_at = core__own_at(c, process);
         break;
     case SITTING_AGAIN:
@@ -120,32 +146,35 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
     case LEAVING_AGAIN:
         p->u.again = (struct core_again){.v = p->v};
         p->u.again.row_at = core__own_at(c, process);
-        p->u.again.r = core_row(CORE_ENTERING, p->cycle, p->ticket);
+        p->u.again.r = core_row(CORE_ENTERING, p->run.last, p->ticket);
         break;
-    case WAKING_I: /* the frame is set up */
-    case WAKING_V:
-    case LEAVING_SLOWLY:
+    case LEAVING_SLOWLY: /* the frame is set up */
         break;
     case GIVING_UP:
         p->u.give_up.row = process;
-        p->u.give_up.cycle = p->cycle;
+        p->u.give_up.cycle = p->run.last;
         break;
     case RESIZING:
         p->u.resize.row = process;
-        p->u.resize.cycle = p->cycle;
+        p->u.resize.run = p->run;
         break;
     case RESTING:
         p->ticket = p->seat = 0;
         p->k = 0;
         break;
-    case LOOKING:
     case HELPING:
     case COUNTING:
+        p->u.help.by = process;
+        break;
+    case LOOKING:
+    case PROVING:
     case HOLDING:
     case DEAD:
         break;
     }
-    p->target = mode == REAPING || mode == CLEANING ? p->target : 0;
+    bool reaps = mode == WATCHING || mode == PROVING || mode == REAPING || mode == CLEANING;
+    p->target = reaps ? p->target : 0;
+    p->cleans = (mode == WATCHING || mode == PROVING) && p->cleans;
     if (mode == RELEASING || mode == LEAVING_AGAIN) {
         p->ticket = p->seat = 0;
         p->k = 0;
@@ -179,27 +208,27 @@ static void forget_place(struct core *c, unsigned process)
 /* Is there something to go by, and no field of it full? */
 static bool may_again(const struct core *c, const struct process *p)
 {
-    uint64_t r = core_row(CORE_ENTERING, p->cycle, core_i_issue(p->i));
-    return p->i != 0 && p->v != 0 && core_again_may(c, p->i, core_again_until(c, p->i, r));
+    uint64_t r = core_row(CORE_ENTERING, p->run.last, core_i_issue(p->i));
+    return p->i != 0 && p->v != 0 && core_again_may(c, p->i, core_again_until(c, p->i, r, &p->run));
 }
 
 /* What again.h did: otherwise it is done as if for the first time, as the library does. */
 static void entered_again(struct core *c, struct process *p, unsigned process)
 {
-    p->cycle = core_row_cycle(p->u.again.r);
+    p->run.last = core_row_cycle(p->u.again.r);
     if (p->u.again.granted) {
         p->i = p->u.again.i;
         p->ticket = core_i_issue(p->i);
         begin(c, p, SITTING_AGAIN, process);
     } else {
-        p->cycles--;
+        p->cycles -= !p->endless;
         begin(c, p, TAKING, process);
     }
 }
 
 static void left_again(struct core *c, struct process *p, unsigned process)
 {
-    struct core_leave leave = {.row = process, .r = core_row(CORE_LEAVING, p->cycle, 0)};
+    struct core_leave leave = {.row = process, .r = core_row(CORE_LEAVING, p->run.last, 0)};
     if (p->u.again.done) {
         p->v = p->u.again.v;
         begin(c, p, RESTING, process);
@@ -212,18 +241,45 @@ static void left_again(struct core *c, struct process *p, unsigned process)
     begin(c, p, LEAVING_SLOWLY, process);
 }
 
+/* The next of the dead, or what comes after all of them. */
+static void reap_next(struct core *c, struct process *p, unsigned process, unsigned first)
+{
+    bool cleans = p->cleans || p->mode == CLEANING;
+    p->target = (uint8_t)(cleans ? c->rows : next_dead(c, first));
+    if (p->target < c->rows) {
+        begin(c, p, c->repeats ? WATCHING : REAPING, process);
+    } else {
+        begin(c, p, cleans ? RESTING : LOOKING, process);
+    }
+}
+
+/* A row is announced: its process must be dead now. */
+static void prove(struct core *c, struct process *p, unsigned process)
+{
+    (void)step_read(c->memory, core__row_at(c, process));
+    uint64_t row = atomic_load(&c->words[core__row_at(c, p->target)]);
+    if (world__dead(atomic_load(&c->words[AT_WORLD]), p->target) &&
+        core_row_state(row) != CORE_IDLE) {
+        begin(c, p, p->cleans ? CLEANING : REAPING, process);
+    } else {
+        core_unwatch(c, process);
+        p->watched = 0;
+        reap_next(c, p, process, p->target + 1U);
+    }
+}
+
 /* An operation is done: what comes next. */
 static void finished(struct core *c, struct process *p, unsigned process)
 {
     switch ((enum mode)p->mode) {
     case TAKING:
-        p->cycle = p->u.take.cycle;
+        p->run = p->u.take.run;
         if (p->u.take.granted) {
             p->ticket = p->u.take.ticket;
             forget_place(c, process);
             p->seat = p->u.take.enter.seat;
-            if (p->u.take.enter.granted && model__remembers(process)) {
-                p->i = core_i(p->ticket, process, (uint32_t)p->cycle & c->i_tag_mask);
+            if (p->u.take.enter.granted && remembers(p, process)) {
+                p->i = core_i(p->ticket, process, p->run.last);
             }
             begin(c, p, p->u.take.enter.seated ? HOLDING : CLAIMING, process);
         } else {
@@ -232,13 +288,15 @@ static void finished(struct core *c, struct process *p, unsigned process)
         break;
     case HELPING:
     case REAPING:
-        p->target = (uint8_t)next_dead(c, p->mode == HELPING ? 0 : p->target + 1U);
-        begin(c, p, p->target < c->rows ? REAPING : LOOKING, process);
-        break;
     case CLEANING:
-        begin(c, p, RESTING, process);
+        reap_next(c, p, process, p->mode == HELPING ? 0 : p->target + 1U);
+        break;
+    case WATCHING:
+        p->watched = core_row_cycle(p->u.watch.r);
+        begin(c, p, PROVING, process);
         break;
     case CLAIMING:
+        p->questions = p->u.claim.run;
         p->seat = p->u.claim.ok ? p->u.claim.seat : 0;
         begin(c, p, p->u.claim.ok ? HOLDING : COUNTING, process);
         break;
@@ -252,7 +310,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
         begin(c, p, p->u.give_up.granted ? LOOKING : RESTING, process);
         break;
     case RESIZING:
-        p->cycle = p->u.resize.cycle;
+        p->run = p->u.resize.run;
         p->i = 0; /* not of this cycle any more */
         begin(c, p, RESTING, process);
         break;
@@ -268,16 +326,15 @@ static void finished(struct core *c, struct process *p, unsigned process)
         break;
     case RELEASING:
         if (p->u.release.slow.leave.done && core_v_owed(p->u.release.slow.leave.v) == 0 &&
-            model__remembers(process)) {
+            remembers(p, process)) {
             p->v = p->u.release.slow.leave.v;
         }
         begin(c, p, RESTING, process);
         break;
     case LEAVING_SLOWLY:
-    case WAKING_I:
-    case WAKING_V:
     case RESTING:
     case LOOKING:
+    case PROVING:
     case HOLDING:
     case DEAD:
         begin(c, p, RESTING, process);
@@ -298,53 +355,30 @@ static void look(struct core *c, struct process *p, unsigned process)
     }
 }
 
-/*
- * The last process begins in the middle of finishing what it has read of I or V a whole round of
- * tickets, and of somebody's tags, ago: the ticket is the first that will have to wait, and the
- * author the first guest, or the last of a queue, in its first cycle, as far as the words can tell.
- */
-static bool wakes_up(const struct step_system *system, struct core *c, struct process *p,
-                     unsigned process)
-{
-    uint32_t author = system->limits.queue == 0 ? 0 : system->limits.queue - 1;
-    if (system->limits.sleeper == 0 || process != system->n - 1 || p->awake) {
-        return false;
-    }
-    p->awake = true;
-    memset(&p->u, 0, sizeof p->u);
-    if (system->limits.sleeper == 1) {
-        p->u.take_i.i = core_i(system->k + 1, author, 1);
-    } else {
-        p->u.release_v.v = core_v(system->k + 1, 0, author, 1);
-    }
-    begin(c, p, system->limits.sleeper == 1 ? WAKING_I : WAKING_V, process);
-    return true;
-}
-
 /* Dead, or with nothing to do: a new process takes over a reaped row; the idle reap. */
 static void rest(const struct step_system *system, struct core *c, struct process *p,
                  unsigned process)
 {
     const struct step_limits *limits = &system->limits;
     bool fewer = limits->fewer_only == 0 ? process != 0 : process + 1 == limits->fewer_only;
-    bool more = p->cycles < limits->cycles - (fewer ? limits->fewer : 0);
+    bool more = p->endless || p->cycles < limits->cycles - (fewer ? limits->fewer : 0);
     if (p->mode == DEAD) {
         uint64_t row = step_read(c->memory, core__row_at(c, process));
         if (core_row_state(row) == CORE_IDLE) {
             change_world(c, atomic_load(&c->words[AT_WORLD]) & ~(1ULL << process));
-            p->cycle = core_row_cycle(row);
+            core_disown(c, process);
+            p->run.last = p->run.end = core_row_cycle(row);
             begin(c, p, RESTING, process);
         }
         return;
     }
     p->target = (uint8_t)next_dead(c, 0);
-    if (wakes_up(system, c, p, process)) {
-        p->target = 0;
-    } else if (more) {
+    if (more) {
         p->k = system->limits.shrinks != 0 ? atomic_load(&c->words[AT_K]) : 0;
         begin(c, p, may_again(c, p) ? ENTERING_AGAIN : TAKING, process);
     } else if (p->target < c->rows) {
-        begin(c, p, CLEANING, process);
+        p->cleans = c->repeats;
+        begin(c, p, c->repeats ? WATCHING : CLEANING, process);
     } else {
         p->target = 0;
         (void)step_read(c->memory, core__row_at(c, process));
@@ -355,66 +389,197 @@ static void rest(const struct step_system *system, struct core *c, struct proces
     }
 }
 
-void model__step(const struct step_system *system, struct step_memory *memory, void *state,
+/* One step of the process, in its mode. */
+static void move(const struct step_system *system, struct core *c, struct process *p,
                  unsigned process)
 {
-    struct process *p = state;
-    struct core c;
-    model__core(system, memory, &c);
-    uint64_t i = atomic_load(&c.words[AT_I]);
-    if (p->i != i && p->v != atomic_load(&c.words[AT_V]) && p->mode == RESTING) {
-        p->i = 0; /* they never say that again, and core_enter_again would see it and do nothing */
-    }
-    unsigned turn = world__turn(atomic_load(&c.words[AT_WORLD]));
-    if (turn != 0 && turn != process + 1) {
-        (void)step_read(memory, core__row_at(&c, process));
-        return;
-    }
     switch ((enum mode)p->mode) {
     case RESTING:
     case DEAD:
-        rest(system, &c, p, process);
+        rest(system, c, p, process);
         break;
     case LOOKING:
-        look(&c, p, process);
+        look(c, p, process);
+        break;
+    case PROVING:
+        prove(c, p, process);
         break;
     case HOLDING:
-        begin(&c, p, p->v != 0 ? LEAVING_AGAIN : RELEASING, process);
+        begin(c, p, p->v != 0 ? LEAVING_AGAIN : RELEASING, process);
         /* fall through */
     case TAKING:
     case ENTERING_AGAIN:
     case SITTING_AGAIN:
     case LEAVING_AGAIN:
     case LEAVING_SLOWLY:
-    case WAKING_I:
-    case WAKING_V:
     case HELPING:
     case COUNTING:
+    case WATCHING:
     case REAPING:
     case CLEANING:
     case CLAIMING:
     case RELEASING:
     case GIVING_UP:
     case RESIZING:
-        if (model__go_on(&c, p, process) == CORE_DONE) {
-            finished(&c, p, process);
+        if (model__go_on(c, p, process) == CORE_DONE) {
+            finished(c, p, process);
         }
         break;
     }
-    /* Whoever a new I names and waits has just got its place; the dead have none in the order. */
-    uint64_t after = atomic_load(&c.words[AT_I]);
-    uint64_t world = atomic_load(&c.words[AT_WORLD]);
-    if (after != i && !world__dead(world, core_i_row(after)) &&
-        core_row_state(atomic_load(&c.words[core__row_at(&c, core_i_row(after))])) ==
-            CORE_WAITING) {
-        world = world__with(world, core_i_row(after));
+}
+
+/* One step; and a guest that waits, and that a new I names, has just got its place. The dead have
+   none in the order. */
+static void move_and_note(const struct step_system *system, struct core *c, struct process *p,
+                          unsigned process)
+{
+    uint64_t before = atomic_load(&c->words[AT_I]);
+    move(system, c, p, process);
+    p->replaced = p->replaced || c->replaced;
+    if (c->repeats && !model_pool_busy(p)) {
+        /* between operations it relies only on what it published, to come again */
+        uint64_t both = p->i != 0 && p->v != 0 ? 1ULL << AT_I | 1ULL << AT_V : 0;
+        both |= both << 32;
+        uint64_t relied = atomic_load(&c->words[c->at_relied + process]);
+        atomic_store(&c->words[c->at_relied + process], relied & both);
+    }
+    uint64_t i = atomic_load(&c->words[AT_I]);
+    uint64_t world = atomic_load(&c->words[AT_WORLD]);
+    if (i != before && !world__dead(world, core_i_row(i)) &&
+        core_row_state(atomic_load(&c->words[core__row_at(c, core_i_row(i))])) == CORE_WAITING) {
+        change_world(c, world__with(world, core_i_row(i)));
+    }
+}
+
+enum { MOST_ALONE = 4000 }; /* accesses of one operation that nobody disturbs */
+
+/*
+ * Where operations are interrupted only when they pause (step_limits.pauses): one step is the whole
+ * operation, or what is left of it. The event PAUSE is one access of it.
+ */
+static void run_alone(const struct step_system *system, struct core *c, struct process *p,
+                      unsigned process)
+{
+    for (unsigned steps = 0; model_pool_busy(p) && !p->stuck; steps++) {
+        p->stuck = steps == MOST_ALONE;
+        move_and_note(system, c, p, process);
+    }
+    if (c->memory->access != NULL) {
+        c->memory->access->count = 1; /* the last one stands for all */
+    }
+}
+
+/* After its last access it is not paused any more; after any other it may be. */
+static void note_paused(struct core *c, struct process *p, bool paused)
+{
+    uint64_t world = atomic_load(&c->words[AT_WORLD]);
+    if (p->paused != paused) {
+        change_world(c, paused ? world + (1ULL << PAUSED_SHIFT) : world - (1ULL << PAUSED_SHIFT));
+    }
+    p->paused = paused;
+}
+
+static void lay_out(const struct step_system *system, struct step_memory *memory, struct process *p,
+                    unsigned process, struct core *c)
+{
+    model__core(system, memory, c);
+    p->endless = model__endless(system);
+    p->simple_seat = (system->limits.simple & WITHOUT_SEATS) != 0;
+    p->simple_again = (system->limits.simple & WITHOUT_AGAIN) != 0;
+    c->self = process;
+    p->buffer.depth = (uint8_t)system->limits.buffer;
+    c->buffer = p->buffer.depth != 0 ? &p->buffer : NULL;
+    if (p->i != atomic_load(&c->words[AT_I]) && p->v != atomic_load(&c->words[AT_V]) &&
+        p->mode == RESTING) {
+        p->i = 0; /* they never say that again, and core_enter_again would see it and do nothing */
+        p->v = c->repeats ? 0 : p->v;
+    }
+}
+
+void model__step(const struct step_system *system, struct step_memory *memory, void *state,
+                 unsigned process)
+{
+    struct process *p = state;
+    struct core c;
+    lay_out(system, memory, p, process, &c);
+    unsigned turn = world__turn(atomic_load(&c.words[AT_WORLD]));
+    if (turn != 0 && turn != process + 1) {
+        (void)step_read(memory, core__row_at(&c, process));
+        return;
+    }
+    move_and_note(system, &c, p, process);
+    if (system->limits.pauses != 0) {
+        run_alone(system, &c, p, process);
+        note_paused(&c, p, false);
     }
     if (turn != 0 && (p->mode == LOOKING || p->mode == HOLDING)) {
-        world = world__with_turn(world, turn < system->limits.queue ? turn + 1 : 0);
+        uint64_t world = atomic_load(&c.words[AT_WORLD]);
+        change_world(&c, world__with_turn(world, turn < system->limits.queue ? turn + 1 : 0));
     }
-    change_world(&c, world);
-    if (p->mode == RESTING && p->cycles >= system->limits.cycles) {
+    if (p->mode == RESTING && p->cycles >= system->limits.cycles && !p->endless) {
         p->i = p->v = 0; /* it does not come again */
+    }
+}
+
+/* May this happen to the process now? */
+static bool may_happen(const struct step_system *system, const struct core *c,
+                       const struct process *p, unsigned event_)
+{
+    uint64_t world = atomic_load(&c->words[AT_WORLD]);
+    uint32_t seats = core_k_seats(atomic_load(&c->words[AT_K]));
+    unsigned turn = world__turn(world);
+    if (event_ == PAUSE) {
+        return p->paused || (world__paused(world) < system->limits.pauses && p->mode != DEAD);
+    }
+    if (event_ == FLUSH) {
+        return p->buffer.count > 0;
+    }
+    if (world__left(world, event_) == 0 || p->mode == DEAD || turn != 0) {
+        return false;
+    }
+    switch (event_) {
+    case CRASH:
+        return p->mode != RESTING;
+    case GIVE_UP:
+        return p->mode == LOOKING;
+    case GROW: /* endless: any number of times, but not to any number of seats */
+        return p->mode == RESTING && (!p->endless || seats < system->k + system->limits.grows);
+    default:
+        return p->mode == RESTING && (!p->endless || seats + system->limits.shrinks > system->k);
+    }
+}
+
+static void crash(struct core *c, struct process *p, unsigned process)
+{
+    uint64_t world = atomic_load(&c->words[AT_WORLD]);
+    world = world__without(world, process) | 1ULL << process;
+    world -= p->paused ? 1ULL << PAUSED_SHIFT : 0;
+    change_world(c, world);
+    while (p->buffer.count > 0) { /* what a dead process has stored reaches memory */
+        core_buffer_flush(c);
+    }
+    if (c->repeats) {
+        atomic_store(&c->words[c->at_relied + process], 0);
+    }
+    memset(p, 0, sizeof *p);
+    p->mode = DEAD;
+}
+
+/* Give up or resize: paused before the first access, if one more may pause, or all of it. */
+static void begin_event(const struct step_system *system, struct core *c, struct process *p,
+                        unsigned process, unsigned event_)
+{
+    begin(c, p, event_ == GIVE_UP ? GIVING_UP : RESIZING, process);
+    if (event_ != GIVE_UP) {
+        p->u.resize.grow = event_ == GROW;
+    }
+    if (system->limits.pauses == 0) {
+        return;
+    }
+    if (world__paused(atomic_load(&c->words[AT_WORLD])) < system->limits.pauses) {
+        note_paused(c, p, true);
+    } else {
+        run_alone(system, c, p, process);
     }
 }
 
@@ -423,30 +588,29 @@ bool model__event(const struct step_system *system, struct step_memory *memory, 
 {
     struct process *p = state;
     struct core c;
-    model__core(system, memory, &c);
+    lay_out(system, memory, p, process, &c);
     uint64_t world = atomic_load(&c.words[AT_WORLD]);
-    if (world__left(world, event_) == 0 || p->mode == DEAD || world__turn(world) != 0) {
+    if (!may_happen(system, &c, p, event_)) {
         return false;
     }
-    if ((event_ == GIVE_UP && p->mode != LOOKING) ||
-        ((event_ == GROW || event_ == SHRINK) && p->mode != RESTING) ||
-        (event_ == CRASH && p->mode == RESTING)) {
-        return false;
+    if (event_ == PAUSE) {
+        move_and_note(system, &c, p, process);
+        note_paused(&c, p, model_pool_busy(p));
+        return true;
     }
-    world -= 1ULL << world__left_shift(event_);
+    if (event_ == FLUSH) {
+        core_buffer_flush(&c);
+        return true;
+    }
+    if (event_ == CRASH || !model__endless(system)) {
+        change_world(&c, world - (1ULL << world__left_shift(event_)));
+    }
     if (event_ == CRASH) {
-        world = world__without(world, process) | 1ULL << process;
-        p->ticket = p->seat = 0;
-        p->cycle = p->k = p->i = p->v = 0;
+        uint8_t cycles = p->cycles;
+        crash(&c, p, process);
+        p->cycles = cycles;
+        return true;
     }
-    change_world(&c, world);
-    if (event_ == CRASH) {
-        begin(&c, p, DEAD, process);
-    } else if (event_ == GIVE_UP) {
-        begin(&c, p, GIVING_UP, process);
-    } else {
-        begin(&c, p, RESIZING, process);
-        p->u.resize.grow = event_ == GROW;
-    }
+    begin_event(system, &c, p, process, event_);
     return true;
 }

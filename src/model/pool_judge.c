@@ -2,6 +2,7 @@
  * What is wrong with a state of the model, which part of its way a process is on, and words for
  * people: see pool_parts.h.
  */
+#include "core/parts.h"
 #include "model/pool.h"
 #include "model/pool_parts.h"
 
@@ -10,18 +11,15 @@
 /* Does the row enter, and does I say that it has the ticket? */
 static bool has_entered(const struct step_system *system, const uint64_t *words, uint32_t row)
 {
-    unsigned bits = system->limits.tag_bits == 0 ? 16 : system->limits.tag_bits;
-    return row < system->n && core_i_row(words[AT_I]) == row &&
-           core_row_state(words[AT_ROW + row]) == CORE_ENTERING &&
-           ((core_row_cycle(words[AT_ROW + row]) ^ core_i_tag(words[AT_I])) & ((1U << bits) - 1)) ==
-               0;
+    return row < system->n && core_row_state(words[AT_ROW + row]) == CORE_ENTERING &&
+           core__names_i(words[AT_I], row, core_row_cycle(words[AT_ROW + row]));
 }
 
 /* Nobody who came later is granted, or enters, while somebody who came earlier and lives waits. */
 static bool out_of_order(const struct step_system *system, const uint64_t *words)
 {
     bool earlier_waits = false;
-    for (uint64_t order = words[AT_WORLD] >> ORDER_SHIFT; order != 0; order >>= 4) {
+    for (uint64_t order = world__order(words[AT_WORLD]); order != 0; order >>= 4) {
         uint64_t row = words[AT_ROW + (order & 15) - 1];
         if (core_row_state(row) == CORE_GRANTED && earlier_waits) {
             return true;
@@ -38,14 +36,14 @@ static bool out_of_order(const struct step_system *system, const uint64_t *words
 static bool somebody_is_nowhere(const struct step_system *system, const uint64_t *words)
 {
     uint32_t size = model__line_size(system);
-    for (uint64_t order = words[AT_WORLD] >> ORDER_SHIFT; order != 0; order >>= 4) {
+    for (uint64_t order = world__order(words[AT_WORLD]); order != 0; order >>= 4) {
         uint32_t who = (uint32_t)(order & 15) - 1;
         uint64_t row = words[AT_ROW + who];
         bool placed = core_row_state(row) != CORE_WAITING || core_i_row(words[AT_I]) == who;
         for (uint32_t t = core_v_valid(words[AT_V]);
              !placed && core_ticket_after(core_i_issue(words[AT_I]), t) >= 0; t++) {
-            placed =
-                words[AT_ROW + 2 * system->n + t % size] == core_line(t, who, core_row_cycle(row));
+            placed = words[AT_ROW + 2 * system->n + (t & (size - 1))] ==
+                     core_line(t, who, core_row_cycle(row), CORE_UNDECIDED);
         }
         if (!placed) {
             return true;
@@ -67,9 +65,40 @@ static bool all_quiet(const struct step_system *system, const uint64_t *words, c
     return true;
 }
 
+/*
+ * No operation is under way, and the dead have been reaped: every seat is a ticket that can be
+ * taken, or is held; and nobody waits as long as a ticket can be taken.
+ */
+static const char *wrong_at_rest(const struct step_system *system, const uint64_t *words,
+                                 const void *states)
+{
+    int32_t granted = 0;
+    int32_t waiting = 0;
+    for (unsigned i = 0; i < system->n; i++) {
+        const struct process *p =
+            (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
+        enum core_state state = core_row_state(words[AT_ROW + i]);
+        if (model_pool_busy(p) || p->buffer.count > 0 || (p->mode == DEAD && state != CORE_IDLE)) {
+            return NULL;
+        }
+        granted += state == CORE_GRANTED || has_entered(system, words, i);
+        waiting += state == CORE_WAITING;
+    }
+    int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
+    int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
+    if ((free > 0 ? free : 0) + granted != seats) {
+        return "no operation is under way, and a seat is lost or made";
+    }
+    if (free >= 0 && waiting > 0) {
+        return "no operation is under way, a seat is free, and somebody waits";
+    }
+    return NULL;
+}
+
 const char *model__wrong(const struct step_system *system, const uint64_t *words,
                          const void *states)
 {
+    model__widths(system);
     uint32_t seat_at = AT_ROW + 2 * system->n + model__line_size(system);
     unsigned granted = 0;   /* tickets that are somebody's, dead or alive */
     unsigned newcomers = 0; /* since the last resize */
@@ -79,7 +108,13 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
             (const void *)((const unsigned char *)states + (size_t)i * system->private_bytes);
         granted +=
             core_row_state(words[AT_ROW + i]) == CORE_GRANTED || has_entered(system, words, i);
-        if (p->mode == HOLDING) {
+        if (p->replaced) {
+            return "a compare-and-swap succeeded on a value that had been replaced";
+        }
+        if (p->stuck) {
+            return "somebody runs alone, and does not come out of its operation";
+        }
+        if (p->mode == HOLDING && !(system->limits.simple & WITHOUT_SEATS)) {
             newcomers += p->k == words[AT_K];
             if (taken >> p->seat & 1 || core_seat_row(words[seat_at + p->seat]) != i ||
                 core_own_seat(words[AT_ROW + system->n + i]) != p->seat) {
@@ -94,7 +129,7 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
     if (granted > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
         return "more are granted than there are seats";
     }
-    if (newcomers > core_k_seats(words[AT_K]) + system->limits.grows) {
+    if (newcomers > core_k_seats(words[AT_K]) + system->limits.grows && !model__repeats(system)) {
         return "more came in after the pool had shrunk than it has seats";
     }
     if (out_of_order(system, words)) {
@@ -110,6 +145,10 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
     }
     if (-free > (int32_t)model__line_size(system)) {
         return "the line is longer than its places";
+    }
+    const char *at_rest = wrong_at_rest(system, words, states);
+    if (at_rest != NULL) {
+        return at_rest;
     }
     if (all_quiet(system, words, states)) {
         /* behind a pool drained to nothing holes may be left: they are passed over when it grows */
@@ -130,6 +169,8 @@ enum step_region model__region(const struct step_system *system, const void *sta
     case TAKING:
     case LOOKING:
     case HELPING:
+    case WATCHING:
+    case PROVING:
     case REAPING:
     case CLAIMING:
     case COUNTING:
@@ -144,8 +185,6 @@ enum step_region model__region(const struct step_system *system, const void *sta
     case GIVING_UP:
     case RESIZING:
     case CLEANING:
-    case WAKING_I:
-    case WAKING_V:
         return STEP_EXIT;
     case RESTING:
     case DEAD:
@@ -164,6 +203,8 @@ bool model_pool_busy(const void *state)
         return false;
     case TAKING:
     case HELPING:
+    case WATCHING:
+    case PROVING:
     case REAPING:
     case CLAIMING:
     case COUNTING:
@@ -175,8 +216,6 @@ bool model_pool_busy(const void *state)
     case GIVING_UP:
     case RESIZING:
     case CLEANING:
-    case WAKING_I:
-    case WAKING_V:
         break;
     }
     return true;
@@ -191,12 +230,10 @@ static const char *state_name(uint64_t row)
 
 static int print_line(uint64_t value, char *out, size_t size, unsigned place)
 {
-    if (core_line_decided(value)) {
-        return snprintf(out, size, "line[%u]=(%u,%s)", place, core_line_ticket(value),
-                        core_line_tag(value) == CORE_SERVED ? "SERVED" : "SKIPPED");
-    }
-    return snprintf(out, size, "line[%u]=(%u,P%u cycle %u)", place, core_line_ticket(value),
-                    core_line_row(value) + 1, core_line_tag(value));
+    static const char *const verdicts[] = {"", ",SERVED", ",SKIPPED", ",CLEARED"};
+    return snprintf(out, size, "line[%u]=(%u,P%u cycle %u%s)", place, core_line_ticket(value),
+                    (core_line_row(value) + 1) & 0xffff, core_line_cycle(value),
+                    verdicts[core_line_verdict(value)]);
 }
 
 int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
@@ -205,6 +242,8 @@ int model__print_word(const struct step_system *system, unsigned word, uint64_t 
     unsigned own_at = AT_ROW + system->n;
     unsigned line_at = own_at + system->n;
     unsigned seat_at = line_at + model__line_size(system);
+    unsigned announced_at = seat_at + system->k + system->limits.grows;
+    model__widths(system);
     if (word == AT_I) {
         return snprintf(out, size, "I=(%u,P%u tag %u)", core_i_issue(value),
                         (core_i_row(value) + 1) & 0xffff, core_i_tag(value));
@@ -231,8 +270,23 @@ int model__print_word(const struct step_system *system, unsigned word, uint64_t 
     if (word < seat_at) {
         return print_line(value, out, size, word - line_at);
     }
-    return snprintf(out, size, "seat[%u]=(P%u,asks P%u%s,%u)", word - seat_at,
-                    (core_seat_row(value) + 1) & 0xffff, (core_seat_asks(value) + 1) & 0xffff,
-                    value & CORE_SEAT_DIED ? ",died" : "",
-                    (unsigned)(value & CORE_SEAT_COUNT_BITS));
+    if (word < announced_at) {
+        return snprintf(out, size, "seat[%u]=(P%u,%s P%u question %u%s)", word - seat_at,
+                        (core_seat_row(value) + 1) & 0xffff,
+                        value & CORE_SEAT_OPEN ? "asked by" : "settled for",
+                        (core_seat_author(value) + 1) & 0xffff, core_seat_question(value),
+                        value & CORE_SEAT_DIED ? ",died" : "");
+    }
+    word -= announced_at;
+    if (word >= CORE_SLOTS * system->n) {
+        return snprintf(out, size, "relied[P%u]=%llx", word - CORE_SLOTS * system->n + 1,
+                        (unsigned long long)value);
+    }
+    if (value == 0) {
+        return snprintf(out, size, "announced[P%u][%u]=nothing", word / CORE_SLOTS + 1,
+                        word % CORE_SLOTS);
+    }
+    return snprintf(out, size, "announced[P%u][%u]=(P%u %s %u)", word / CORE_SLOTS + 1,
+                    word % CORE_SLOTS, (unsigned)(value >> 12 & 0xffff) + 1,
+                    value & 1U << 28 ? "question" : "tag", core_announced_tag((uint32_t)value));
 }

@@ -12,7 +12,9 @@ enum mode {
     TAKING,         /* core_take */
     LOOKING,        /* waiting: read the own row ... */
     HELPING,        /* ... then finish what is published ... */
-    REAPING,        /* ... and reap the dead, one by one */
+    WATCHING,       /* ... announce a dead process's row: core_watch, ... */
+    PROVING,        /* ... see that the process is dead, ... */
+    REAPING,        /* ... and reap it; so with all the dead, one by one */
     CLAIMING,       /* core_claim */
     COUNTING,       /* core_help: whoever has grown the pool may not have counted that yet */
     HOLDING,        /* the critical section */
@@ -23,21 +25,26 @@ enum mode {
     LEAVING_SLOWLY, /* and core_leave_slowly after that */
     GIVING_UP,      /* core_give_up */
     RESIZING,       /* core_resize */
-    CLEANING,       /* reaping, for one who has nothing else to do */
+    CLEANING,       /* reaping, for a process with nothing else to do */
     DEAD,           /* until its row is reaped; then a new process takes the row over */
-    WAKING_I,       /* core_finish_take, with what was read a round ago: step_limits.sleeper */
-    WAKING_V,       /* core_finish_release, the same */
 };
 
 /* A process. All zero at the start. */
 struct process {
     uint8_t mode;
-    uint8_t cycles; /* begun */
-    uint8_t target; /* whom it reaps */
-    bool awake;     /* it has no more to do with what it read long ago */
-    bool through;   /* whatever it reads next, that ends the operation: settled */
+    uint8_t cycles;                 /* begun */
+    uint8_t target;                 /* whom it reaps */
+    bool paused;                    /* in the middle of an operation: step_limits.pauses */
+    bool simple_seat, simple_again; /* step_limits.simple */
+    bool endless;  /* how often it comes is not counted: it comes any number of times */
+    bool replaced; /* it compared and swapped a value that had been replaced */
+    bool stuck;    /* alone in an operation, it did not come out of it */
+    bool cleans;   /* it watches for want of anything else to do */
+    bool through;  /* whatever it reads next, that ends the operation: settled */
     uint32_t ticket, seat;
-    uint64_t cycle;
+    uint32_t watched; /* the cycle in which a row was watched */
+    struct core_run run, questions;
+    struct core_buffer buffer;
     uint64_t k;    /* K as it was when it came, in a pool that may shrink */
     uint64_t i, v; /* what it published last, as again.h needs it; 0: nothing */
     union {
@@ -48,8 +55,7 @@ struct process {
         struct core_release release;
         struct core_again again;
         struct core_leave_slowly slow;
-        struct core_finish_take take_i;
-        struct core_finish_release release_v;
+        struct core_watch watch;
         struct core_give_up give_up;
         struct core_resize resize;
     } u;
@@ -57,12 +63,27 @@ struct process {
 
 _Static_assert(sizeof(struct process) <= STEP_MAX_PRIVATE_BYTES, "a process must fit");
 
-/* Where the words are; the world's is in pool_world.h. */
+/* Where the words are; the world's is in pool_world.h. Rows, own words, the line and the seats
+   follow; announcements are the last. */
 enum { AT_I, AT_V, AT_K, AT_WORLD, AT_ROW };
+
+/* Does each process come any number of times? */
+static inline bool model__endless(const struct step_system *system)
+{
+    return system->limits.cycles == 0;
+}
+
+/* Are words short enough to repeat? */
+static inline bool model__repeats(const struct step_system *system)
+{
+    return system->limits.tag_bits != 0;
+}
 
 /* pool_size.c: the pool at one size. */
 uint32_t model__line_size(const struct step_system *system);
-/* The core, as it sees this memory. */
+/* Use as many bits of tickets, tags and cycles as the exploration says, in this thread. */
+void model__widths(const struct step_system *system);
+/* The core, as it sees this memory; and with the stores of this process in its buffer. */
 void model__core(const struct step_system *system, struct step_memory *memory, struct core *c);
 
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES]);
@@ -94,11 +115,8 @@ void model__settle(const struct step_system *system, const uint64_t *words, void
 /* pool.c: run the operation that a process is in to its next access. */
 enum core_progress model__go_on(struct core *c, struct process *p, unsigned process);
 
-/* Every other process remembers what it published last; the rest come as if for the first time. */
-static inline bool model__remembers(unsigned process)
-{
-    return process % 2 == 0;
-}
+/* step_limits.simple */
+enum { WITHOUT_SEATS = 1, WITHOUT_AGAIN = 2 };
 
 #define MODEL_POOL(name_, title_, variant_)                                                        \
     {                                                                                              \

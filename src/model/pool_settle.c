@@ -2,7 +2,7 @@
  * What makes no difference any more is taken out of a process: see step.h, `settle`.
  *
  * I, V, rows and places never say again what they have said: all have tags, which do not come round
- * within an exploration (or nothing is settled: short tags, and one who wakes up with an old word).
+ * within an exploration (or nothing is settled: where words are short, or stores buffered).
  * So, once they have gone on:
  *
  *   - what a guest that rests remembers of I is forgotten, if V has gone on, too (otherwise it
@@ -80,7 +80,8 @@ void model__settle(const struct step_system *system, const uint64_t *words, void
     _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
     struct step_access access;
     struct step_memory memory = {.words = shared, .access = &access};
-    if (system->limits.tag_bits != 0 || system->limits.sleeper != 0) {
+    model__widths(system);
+    if (model__repeats(system) || system->limits.buffer != 0) {
         return;
     }
     p->i = p->i == words[AT_I] || p->v == words[AT_V] || p->mode != RESTING ? p->i : 0;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const model__event_names[EVENTS] = {"", "crash", "give up", "grow", "shrink"};
+const char *const model__event_names[EVENTS] = {"",       "crash", "give up", "grow",
+                                                "shrink", "pause", "flush"};
 
 uint32_t model__line_size(const struct step_system *system)
 {
@@ -18,9 +19,22 @@ uint32_t model__line_size(const struct step_system *system)
     return system->limits.line != 0 ? system->limits.line : size;
 }
 
+void model__widths(const struct step_system *system)
+{
+    const struct step_limits *limits = &system->limits;
+    if (model__repeats(system)) {
+        core_widths =
+            (struct core_widths){limits->ticket_bits, limits->ticket_bits, limits->tag_bits,
+                                 limits->cycle_bits, limits->cycle_bits};
+    } else {
+        core_widths =
+            (struct core_widths){32, 20, 12, 26, limits->count_bits == 0 ? 1 : limits->count_bits};
+    }
+}
+
 void model__core(const struct step_system *system, struct step_memory *memory, struct core *c)
 {
-    unsigned bits = system->limits.tag_bits;
+    model__widths(system);
     memset(c, 0, sizeof *c);
     c->words = memory->words;
     c->memory = memory;
@@ -34,36 +48,84 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->at_own = AT_ROW + c->rows;
     c->at_line = c->at_own + c->rows;
     c->at_seat = c->at_line + c->line_mask + 1;
-    c->i_tag_mask = bits == 0 ? 0xffff : (1U << bits) - 1;
-    c->v_tag_mask = bits == 0 ? 0xfff : (1U << bits) - 1;
-    c->seat_count = system->limits.count_bits == 0 ? 1 : (1U << system->limits.count_bits) - 1;
+    c->at_announced = c->at_seat + c->seats;
+    c->at_relied = c->at_announced + CORE_SLOTS * c->rows;
+    c->repeats = model__repeats(system);
     c->broken = (enum core_guard)system->machine->variant;
+}
+
+/* Tickets that are told apart must be more than twice as many as can be in use at once. */
+static unsigned least_ticket_bits(const struct step_system *system)
+{
+    const struct step_limits *limits = &system->limits;
+    uint32_t used = 2 * (model__line_size(system) + system->k + limits->grows + limits->shrinks);
+    unsigned bits = 1;
+    while (1U << bits <= used) {
+        bits++;
+    }
+    return bits;
+}
+
+/* Sizes of words that repeat: 0, or -1 with a sentence in `why`. */
+static int prepare_repeats(struct step_system *system, char why[STEP_WHY_BYTES])
+{
+    struct step_limits *limits = &system->limits;
+    unsigned least = least_ticket_bits(system);
+    limits->cycle_bits = limits->cycle_bits == 0 ? limits->tag_bits + 1 : limits->cycle_bits;
+    limits->ticket_bits = limits->ticket_bits == 0 ? least : limits->ticket_bits;
+    if (limits->tag_bits > 6 || limits->cycle_bits <= limits->tag_bits || limits->cycle_bits > 8) {
+        (void)snprintf(why, STEP_WHY_BYTES,
+                       "tags that repeat have 1 to 6 bits, and cycles more, up to 8");
+        return -1;
+    }
+    if (limits->ticket_bits < least || limits->ticket_bits > 20) {
+        (void)snprintf(why, STEP_WHY_BYTES,
+                       "tickets need %u bits here, for twice the line, the seats and the owed",
+                       least);
+        return -1;
+    }
+    if (AT_ROW + 2 * system->n + model__line_size(system) + system->k + limits->grows > 32) {
+        (void)snprintf(why, STEP_WHY_BYTES, "words that repeat are for small n, k and line");
+        return -1;
+    }
+    if (limits->queue > 0 || limits->stale > 0) {
+        (void)snprintf(why, STEP_WHY_BYTES, "--queue and --stale are for words that do not repeat");
+        return -1;
+    }
+    return 0;
 }
 
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
-    const struct step_limits *limits = &system->limits;
+    struct step_limits *limits = &system->limits;
     uint32_t size = model__line_size(system);
-    unsigned words = AT_ROW + 2 * system->n + size + system->k + limits->grows;
+    unsigned words =
+        AT_ROW + 2 * system->n + size + system->k + limits->grows + (CORE_SLOTS + 1) * system->n;
     if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
         limits->shrinks > 15 || limits->cycles > 15 || limits->fewer > limits->cycles ||
         limits->fewer_only > system->n || limits->queue > system->n || limits->stale > 3 ||
-        limits->sleeper > 2 || system->n > 8 || words > STEP_MAX_SHARED_WORDS) {
+        limits->pauses > 15 || limits->buffer > CORE_BUFFER_MOST || system->n > 8 ||
+        words > STEP_MAX_SHARED_WORDS) {
         (void)snprintf(
             why, STEP_WHY_BYTES,
-            "pool is explored for n up to 8, small k, and at most 15 of everything else");
+            "pool is explored for n up to 8, small k, a buffer of 2, at most 15 of the rest");
         return -1;
     }
-    /* I, V and K may each name another tag of a row, so that two bits are the least. */
-    unsigned least = system->machine->variant == CORE_GUARD_FRESH_TAG ? 1 : 2;
-    if (limits->tag_bits > 12 || (limits->tag_bits != 0 && limits->tag_bits < least) ||
-        (size & (size - 1)) != 0) {
+    if ((size & (size - 1)) != 0) {
+        (void)snprintf(why, STEP_WHY_BYTES, "a line has a power of two of places");
+        return -1;
+    }
+    if (!model__repeats(system) &&
+        (limits->cycle_bits != 0 || limits->ticket_bits != 0 || limits->pauses != 0)) {
         (void)snprintf(why, STEP_WHY_BYTES,
-                       "tags have 2 to 12 bits, and a line a power of two of places");
+                       "--cycle-bits, --ticket-bits and --pauses need --tag-bits");
         return -1;
     }
-    if (limits->cycles == 0) {
-        system->limits.cycles = 1;
+    if (model__repeats(system) && prepare_repeats(system, why) != 0) {
+        return -1;
+    }
+    if (limits->cycles == 0 && !model__repeats(system)) {
+        limits->cycles = 1;
     }
     system->shared_words = words;
     system->private_bytes = sizeof(struct process);
@@ -82,6 +144,10 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
         /* and a pool that shrinks to nothing lets nobody in */
         system->claims = STEP_CLAIM(STEP_INVARIANT);
     }
+    if (limits->pauses > 0) {
+        /* an operation may stay interrupted for ever: pool_judge.c says what must be so meanwhile */
+        system->claims &= STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_INVARIANT);
+    }
     return 0;
 }
 
@@ -97,10 +163,7 @@ static void wear(const struct step_system *system, struct core *c)
     atomic_init(&c->words[AT_V], core_v(issue + system->k, 0, CORE_NOBODY, 0));
     for (uint32_t t = issue + 1; t <= issue + 1 + c->line_mask; t++) {
         atomic_init(&c->words[core__line_at(c, t)],
-                    system->limits.stale == 3
-                        ? core_line(t, 0, 0)
-                        : core_line(t, CORE_NOBODY,
-                                    system->limits.stale == 1 ? CORE_SERVED : CORE_SKIPPED));
+                    core_line(t, 0, 0, (enum core_verdict)(system->limits.stale % 3)));
     }
 }
 
@@ -109,6 +172,9 @@ void model__init(const struct step_system *system, uint64_t *words)
     _Atomic uint64_t shared[STEP_MAX_SHARED_WORDS];
     struct step_memory memory = {.words = shared};
     struct core c;
+    for (unsigned w = 0; w < STEP_MAX_SHARED_WORDS; w++) {
+        atomic_init(&shared[w], 0);
+    }
     model__core(system, &memory, &c);
     core_init(&c, system->k);
     if (system->limits.stale != 0) {

@@ -28,6 +28,8 @@ uint8_t model__phase(const struct step_system *system, const void *state)
     case TAKING:
     case LOOKING:
     case HELPING:
+    case WATCHING:
+    case PROVING:
     case REAPING:
     case CLAIMING:
     case COUNTING:
@@ -48,8 +50,6 @@ uint8_t model__phase(const struct step_system *system, const void *state)
     case RESIZING:
     case CLEANING:
     case DEAD:
-    case WAKING_I:
-    case WAKING_V:
         break;
     }
     (void)system;
@@ -77,8 +77,7 @@ unsigned model__mirror(const struct step_system *system, unsigned process)
     unsigned last = (system->n - 1) / 2 * 2;
     unsigned only = limits->fewer_only;
     bool equally = limits->fewer == 0 || (only > 1 && only != last + 1);
-    bool alike = equally && limits->queue == 0 && limits->sleeper == 0 && limits->stale != 3 &&
-                 limits->crashes < 2;
+    bool alike = equally && limits->queue == 0 && limits->stale != 3 && limits->crashes < 2;
     if (!alike || (process != 0 && process != last)) {
         return process;
     }

@@ -25,7 +25,7 @@
 enum {
     STEP_MAX_PROCESSES = 64,      /* of a run on real threads or processes */
     STEP_MAX_SHARED_WORDS = 128,  /* shared words of a system: two for each process of a run */
-    STEP_MAX_PRIVATE_BYTES = 448, /* private state of one process */
+    STEP_MAX_PRIVATE_BYTES = 640, /* private state of one process */
     STEP_MAX_CONSTANT_BYTES = 64, /* what a machine derives from n and k */
     STEP_WHY_BYTES = 160          /* a sentence that says why sizes are refused */
 };
@@ -63,12 +63,16 @@ struct step_limits {
     unsigned cycles;                            /* how often each process comes, ... */
     unsigned fewer;      /* ... and how much less often all but the first do, */
     unsigned fewer_only; /* or this one alone, numbered from 1; 0: all but the first */
-    unsigned tag_bits;   /* 0: as shipped */
-    unsigned count_bits; /* of a seat's count; 0: one, which comes round, but makes fewer states */
+    /* Words so short that they repeat; 0: as shipped, and they do not repeat in an exploration. */
+    unsigned tag_bits, cycle_bits, ticket_bits;
+    unsigned pauses; /* so many operations at a time may be interrupted by others; 0: any number */
+    unsigned
+        simple; /* parts of a guest's way that are left out: 1 its seat's number, 2 coming again */
+    unsigned buffer;     /* stores that a process may have on their way to memory (x86-TSO) */
+    unsigned count_bits; /* of a seat's question, if words do not repeat; 0: one, as is enough */
     unsigned line;       /* places in the line; 0: as the machine likes */
     unsigned queue;      /* so many come one by one, until they sit or wait, before all else */
     unsigned stale;      /* begin with places of a round of tickets ago; 1, 2, 3: how they stand */
-    unsigned sleeper;    /* the last process wakes up with what it read a round ago; 1, 2: which */
 };
 
 /* One machine at one size. Filled in by step_system_init, constant from then on. */

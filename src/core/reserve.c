@@ -1,0 +1,156 @@
+/*
+ * Recoverable tickets: reserve numbers for cycles and for questions. See core.h, rule 4.
+ *
+ * A guest may be stopped between reading a word and comparing it, for any length of time. It has
+ * announced the author and the tag of what it read, and has read the word again after that. The
+ * author, before it uses a tag again:
+ *
+ *     1. reads the words that may name it: one that does is not to be relied on by anybody new
+ *     2. reads the announcements of all rows
+ *
+ * and uses the tag only if neither names it. An announcement that counts was made while a word
+ * named the tag, so before step 1, and step 2 sees it. An announcement that is made later finds,
+ * when the word is read again, that the word has changed.
+ *
+ * A place of the line is read like the other words, but in step 1 the whole cycle is compared, 26
+ * bits: there can be as many places that name a guest as there are tags. And core_slide writes a
+ * place long after it was read: it has announced that, so before a guest waits, the announcements
+ * are read before the line, too. In a cycle in which a guest only enters, or resizes, no place of
+ * its is written, so what the line says does not matter.
+ *
+ * All this is done once for a run of up to 2^12 - 1 numbers, so that its cost is shared by them.
+ */
+#include "core/core.h"
+
+#include "core/parts.h"
+
+/* The number `named` must not be in the run that begins after run.last. Numbers are compared modulo
+   a power of two. */
+static void exclude(struct core_reserve *f, uint32_t named, uint32_t mask)
+{
+    uint32_t ahead = (named - f->run.last - 1) & mask;
+    f->ahead = ahead < f->ahead ? ahead : f->ahead;
+}
+
+/* How many rows may have announced anything: read after the words. */
+static uint32_t rows_used(const struct core *c)
+{
+    uint32_t used = c->rows_used != NULL ? atomic_load(c->rows_used) : c->rows;
+    return used < c->rows ? used : c->rows;
+}
+
+static enum core_progress scan_announced(struct core *c, struct core_reserve *f)
+{
+    CORE_BEGIN(&f->scan);
+    for (f->at_row = 0; f->at_row < rows_used(c); f->at_row++) {
+        if (f->at_row == f->by) {
+            continue;
+        }
+        for (f->at_slot = 0; f->at_slot < CORE_SLOTS; f->at_slot++) {
+            CORE_READ_ANNOUNCED(c, &f->scan, f->word, f->at_row, (enum core_slot)f->at_slot);
+            if (core_announced_of((uint32_t)f->word, f->by, f->purpose == CORE_TO_ASK) &&
+                !CORE_DROPS(c, CORE_GUARD_SCAN_ANNOUNCED)) {
+                exclude(f, core_announced_tag((uint32_t)f->word), CORE_TAG_MASK);
+            }
+            CORE_FORGET(f->word);
+        }
+    }
+    CORE_FORGET(f->at_row);
+    CORE_FORGET(f->at_slot);
+    CORE_END(&f->scan);
+}
+
+/* I, V and K. */
+static enum core_progress scan_published(struct core *c, struct core_reserve *f)
+{
+    CORE_BEGIN(&f->scan);
+    CORE_READ(c, &f->scan, f->word, CORE_AT_I(c));
+    if (core_i_row(f->word) == f->by && !CORE_DROPS(c, CORE_GUARD_SCAN_I)) {
+        exclude(f, core_i_tag(f->word), CORE_TAG_MASK);
+    }
+    CORE_FORGET(f->word);
+    CORE_READ(c, &f->scan, f->word, CORE_AT_V(c));
+    if (core_v_row(f->word) == f->by && !CORE_DROPS(c, CORE_GUARD_SCAN_V)) {
+        exclude(f, core_v_tag(f->word), CORE_TAG_MASK);
+    }
+    CORE_FORGET(f->word);
+    CORE_READ(c, &f->scan, f->word, CORE_AT_K(c));
+    if (core_k_row(f->word) == f->by && !CORE_DROPS(c, CORE_GUARD_SCAN_K)) {
+        exclude(f, core_k_tag(f->word), CORE_TAG_MASK);
+    }
+    CORE_FORGET(f->word);
+    CORE_END(&f->scan);
+}
+
+static enum core_progress scan_line(struct core *c, struct core_reserve *f)
+{
+    CORE_BEGIN(&f->scan);
+    for (f->at_row = 0; f->at_row <= c->line_mask; f->at_row++) {
+        CORE_READ(c, &f->scan, f->word, c->at_line + f->at_row);
+        if (core_line_row(f->word) == f->by && !CORE_DROPS(c, CORE_GUARD_SCAN_LINE)) {
+            exclude(f, core_line_cycle(f->word), CORE_CYCLE_MASK);
+        }
+        CORE_FORGET(f->word);
+    }
+    CORE_FORGET(f->at_row);
+    CORE_END(&f->scan);
+}
+
+static enum core_progress scan_seats(struct core *c, struct core_reserve *f)
+{
+    CORE_BEGIN(&f->scan);
+    for (f->at_row = 0; f->at_row < c->seats; f->at_row++) {
+        CORE_READ(c, &f->scan, f->word, c->at_seat + f->at_row);
+        if (core_seat_author(f->word) == f->by && !CORE_DROPS(c, CORE_GUARD_SCAN_SEATS)) {
+            exclude(f, core_seat_question(f->word), CORE_QUESTION_MASK);
+        }
+        CORE_FORGET(f->word);
+    }
+    CORE_FORGET(f->at_row);
+    CORE_END(&f->scan);
+}
+
+/* A run ends before the number used last comes round, and where the tag would run over (again.h). */
+static uint32_t longest(const struct core_reserve *f)
+{
+    uint32_t first = f->run.last + 1;
+    uint32_t before = (f->before - first) & CORE_TAG_MASK;
+    uint32_t over = CORE_TAG_MASK + 1 - (first & CORE_TAG_MASK);
+    return before < over ? before : over;
+}
+
+enum core_progress core_reserve(struct core *c, struct core_reserve *f)
+{
+    CORE_BEGIN(f);
+    f->before = f->run.last;
+    for (f->tries = 0; f->tries <= CORE_TAG_MASK; f->tries++) {
+        f->ahead = longest(f);
+        if ((f->purpose == CORE_TO_WAIT && !CORE_DROPS(c, CORE_GUARD_SCAN_FIRST)) ||
+            CORE_DROPS(c, CORE_GUARD_SCAN_ORDER)) {
+            CORE_CALL(f, scan_announced(c, f));
+        }
+        if (f->purpose == CORE_TO_WAIT) {
+            CORE_CALL(f, scan_line(c, f));
+        }
+        if (f->purpose == CORE_TO_ASK) {
+            CORE_CALL(f, scan_seats(c, f));
+        } else {
+            CORE_CALL(f, scan_published(c, f));
+        }
+        if (!CORE_DROPS(c, CORE_GUARD_SCAN_ORDER)) {
+            CORE_CALL(f, scan_announced(c, f));
+        }
+        if (f->ahead > 0) {
+            break;
+        }
+        f->run.last = (f->run.last + 1) & CORE_CYCLE_MASK;
+    }
+    f->full = f->ahead == 0;
+    f->run.last = f->full ? f->before : f->run.last;
+    f->run.end = (f->run.last + (f->full ? 0 : f->ahead)) & CORE_CYCLE_MASK;
+    f->run.line = f->purpose == CORE_TO_WAIT;
+    CORE_FORGET(f->before);
+    CORE_FORGET(f->ahead);
+    CORE_FORGET(f->tries);
+    CORE_END(f);
+}
