@@ -7,7 +7,8 @@
  * Real processes, a real pool file, a real SIGSTOP. No test knows which access is the dangerous
  * one: each runs its whole schedule for a stop before access 1, 2, .. until the call ends unstopped.
  *
- * usage: repeat_test [K|V|line|I|place]; without a word all five run, each in its own process.
+ * usage: repeat_test [K|V|line|I|place [ACCESS]]; without a word all five run, each in its own
+ * process; with an access only the stop before that one.
  */
 #include "core/steps.h"
 #include "core/words.h"
@@ -62,7 +63,7 @@ struct order {
     uint32_t count;
     uint64_t until;
     unsigned stop_before; /* stop before this access of the act, from 1; 0: never */
-    uint32_t stop_after;  /* stop before the first access after this word has changed; or NO_WORD */
+    uint32_t stop_after;  /* count accesses only after this word has changed; or NO_WORD */
     atomic_uint given, done;
     atomic_int result;
 };
@@ -78,6 +79,7 @@ enum { ACTORS = 4 };
 static struct order *orders;
 static struct actor actors[ACTORS];
 static struct usher_pool *pool; /* the test's own */
+static unsigned only_access;    /* run the schedules for this access; 0: for each */
 
 /* In an actor: when to stop. */
 static unsigned accesses_left;
@@ -86,11 +88,11 @@ static uint64_t watched_was;
 
 void core_counted(void)
 {
-    if (accesses_left > 0 && --accesses_left == 0) {
-        (void)raise(SIGSTOP);
+    if (watched != NULL && atomic_load(watched) == watched_was) {
+        return;
     }
-    if (watched != NULL && atomic_load(watched) != watched_was) {
-        watched = NULL;
+    watched = NULL;
+    if (accesses_left > 0 && --accesses_left == 0) {
         (void)raise(SIGSTOP);
     }
 }
@@ -255,13 +257,15 @@ static bool have_stopped(struct actor *actor, struct order what, unsigned access
     return stopped(actor);
 }
 
-/* Have an actor do something, and stop it as soon as it has changed that word. */
-static void have_stopped_after(struct actor *actor, struct order what, uint32_t word)
+/* The same, but accesses count only after it has changed that word. */
+static bool have_stopped_after(struct actor *actor, struct order what, uint32_t word,
+                               unsigned access)
 {
-    what.stop_before = 0;
+    what.stop_before = access;
     what.stop_after = word;
     give(actor, what);
     AWAIT(stopped(actor) || done(actor));
+    return stopped(actor);
 }
 
 static void finish(struct actor *actor)
@@ -317,10 +321,13 @@ static void end(uint32_t seats, const char *lost)
 static void stop_at_every_access(bool (*schedule)(unsigned access), const char *who)
 {
     int64_t began = now_ns();
-    unsigned access = 1;
+    unsigned access = only_access != 0 ? only_access : 1;
     for (bool was_stopped = true; was_stopped; access++) {
         now_doing("%s was stopped before access %u", who, access);
         was_stopped = schedule(access);
+        if (only_access != 0) {
+            return;
+        }
         EXPECT(access < 1000);
     }
     (void)printf("  %-32s %3u stops, %.1f s\n", who, access - 2, (double)(now_ns() - began) / 1e9);
@@ -343,7 +350,7 @@ static bool resize_until_k_repeats(struct order what, unsigned access)
     EXPECT_EQ(have(a, DO(.act = RESIZE, .count = 2)), 0);
     EXPECT_EQ(have(a, DO(.act = RESIZE, .count = 1)), 0);
     if (what.act == REAP) {
-        have_stopped_after(d, DO(.act = RESIZE, .count = 2), CORE_AT_V(&pool->core));
+        EXPECT(have_stopped_after(d, DO(.act = RESIZE, .count = 2), CORE_AT_V(&pool->core), 1));
         kill_child(&d->child);
     }
     bool was_stopped = have_stopped(b, what, access);
@@ -374,12 +381,28 @@ static void a_resize_is_counted_once(void)
     stop_at_every_access(a_resizer_stops, "K: B, resizing,");
 }
 
+/* Both waiters, W1 and W2, are served. They are done then, and have not left yet. */
+static void expect_both_served(struct actor *const w[2])
+{
+    int64_t limit = now_ns() + SERVED_S * 1000000000LL;
+    while (!done_if_it_goes_on(w[0]) || !done_if_it_goes_on(w[1])) {
+        HOLDS(now_ns() < limit,
+              "W%d is never served though a seat of two is free: B's release replaced A's in V.",
+              done(w[0]) ? 2 : 1);
+        pause_us(200);
+    }
+}
+
+struct stops {
+    bool b, a;
+};
+
 /*
  * V, k = 2. B stops in its release. A releases until V is what it was, and stops before it delivers
  * that last ticket to W1. B continues first and delivers the next ticket to W2. The waiters are
  * stopped until both have ended, because a waiter that looks around would deliver A's ticket.
  */
-static bool a_releaser_stops(unsigned access)
+static struct stops release_until_v_repeats(unsigned access, unsigned after_v)
 {
     struct actor *a = &actors[0];
     struct actor *b = &actors[1];
@@ -387,7 +410,7 @@ static bool a_releaser_stops(unsigned access)
     begin(2);
     EXPECT_EQ(have(b, DO(.act = TRY)), 0);
     EXPECT_EQ(have(a, DO(.act = GO_ROUND, .count = 2)), 0);
-    bool was_stopped = have_stopped(b, DO(.act = LEAVE), access);
+    struct stops stops = {.b = have_stopped(b, DO(.act = LEAVE), access)};
     EXPECT_EQ(have(a, DO(.act = GO_ROUND, .count = TICKETS - 1)), 0);
     EXPECT_EQ(have(a, DO(.act = TRY)), 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -396,24 +419,29 @@ static bool a_releaser_stops(unsigned access)
         EXPECT_EQ(kill(w[i]->child.pid, SIGSTOP), 0);
         AWAIT(stopped(w[i]));
     }
-    have_stopped_after(a, DO(.act = LEAVE), CORE_AT_V(&pool->core));
+    stops.a = have_stopped_after(a, DO(.act = LEAVE), CORE_AT_V(&pool->core), after_v);
     finish(b);
     finish(a);
     EXPECT_EQ(result_of(b), 0);
     EXPECT_EQ(result_of(a), 0);
-    int64_t limit = now_ns() + SERVED_S * 1000000000LL;
-    while (!done_if_it_goes_on(w[0]) || !done_if_it_goes_on(w[1])) {
-        HOLDS(now_ns() < limit,
-              "W%d is never served though a seat of two is free: B's release replaced A's in V.",
-              done(w[0]) ? 2 : 1);
-        pause_us(200);
-    }
+    expect_both_served(w);
     for (unsigned i = 0; i < 2; i++) {
         EXPECT_EQ(result_of(w[i]), 0);
         EXPECT_EQ(have(w[i], DO(.act = LEAVE)), 0);
     }
     end(2, "B's release replaced A's in V.");
-    return was_stopped;
+    return stops;
+}
+
+static bool a_releaser_stops(unsigned access)
+{
+    struct stops stops = {.a = true};
+    for (unsigned after_v = 1; stops.a; after_v++) {
+        now_doing("V: B, releasing, was stopped before access %u; A before access %u after its V",
+                  access, after_v);
+        stops = release_until_v_repeats(access, after_v);
+    }
+    return stops.b;
 }
 
 static void a_release_is_not_replaced_before_it_is_delivered(void)
@@ -433,8 +461,7 @@ static bool a_helper_stops(unsigned access)
     struct actor *c = &actors[2];
     begin(1);
     EXPECT_EQ(have(a, DO(.act = TRY)), 0);
-    have_stopped_after(w, DO(.act = ENTER), CORE_AT_I(&pool->core));
-    EXPECT(stopped(w));
+    EXPECT(have_stopped_after(w, DO(.act = ENTER), CORE_AT_I(&pool->core), 1));
     bool was_stopped = have_stopped(c, DO(.act = TRY), access);
     go_on(w);
     AWAIT(waits(w));
@@ -594,6 +621,7 @@ int main(int argc, char **argv)
     unsigned failed = 0;
     unsigned run = 0;
     support_begin(argc, argv);
+    only_access = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
     orders = share(ACTORS * sizeof *orders);
     for (size_t t = 0; t < sizeof tests / sizeof tests[0]; t++) {
         if (argc < 2 || strcmp(argv[1], tests[t].word) == 0) {
