@@ -31,6 +31,10 @@ static const struct size quick_sizes[] = {
     {3, 1, {.cycles = 1, .crashes = 1, .queue = 2, .sleeper = 2}},
     {3, 1, {.cycles = 2, .fewer = 2, .crashes = 2}},
     {3, 1, {.cycles = 1, .line = 2}}, /* too short for all: one finds it full */
+    /* A guest adopts a place that is decided before it is recorded: it gets the next place. */
+    {2, 1, {.cycles = 2, .gives_up = 1, .stale = 1}},
+    {2, 1, {.cycles = 2, .gives_up = 1, .stale = 2}},
+    {3, 1, {.cycles = 1, .stale = 1}},
 };
 
 static const struct size slow_sizes[] = {
