@@ -7,18 +7,18 @@
  * Real processes, a real pool file, a real SIGSTOP. No test knows which access is the dangerous
  * one: each runs its whole schedule for a stop before access 1, 2, .. until the call ends unstopped.
  *
- * usage: repeat_test [K|V|line|I|place [ACCESS]]; without a word all five run, each in its own
- * process; with an access only the stop before that one.
+ * usage: repeat_test [K|V|line|I|place|clear [ACCESS]]; without a word all six run, each in its
+ * own process; with an access only the stop before that one.
  */
-#include "core/steps.h"
-#include "core/words.h"
+#include "core/parts.h"
 #include "lib/lib.h"
 
 #include "pool_support.h"
 
 enum {
     GUESTS = 16,
-    SERVED_S = 5, /* a waiter that is not served after this time is never served */
+    SERVED_S = 5,   /* a waiter that is not served after this time is never served */
+    LAST_STOPS = 6, /* a second stop is tried before as many accesses after the word it waits for */
     NO_WORD = UINT32_MAX >> 1
 };
 
@@ -273,6 +273,17 @@ static void finish(struct actor *actor)
     AWAIT(done_if_it_goes_on(actor));
 }
 
+/* The actor, which waits or is stopped, gets a seat. */
+static void expect_served(struct actor *actor, const char *lost)
+{
+    int64_t limit = now_ns() + SERVED_S * 1000000000LL;
+    while (!done_if_it_goes_on(actor)) {
+        HOLDS(now_ns() < limit, "%s", lost);
+        pause_us(200);
+    }
+    EXPECT_EQ(atomic_load(&actor->order->result), 0);
+}
+
 static int result_of(const struct actor *actor)
 {
     return atomic_load(&actor->order->result);
@@ -381,20 +392,10 @@ static void a_resize_is_counted_once(void)
     stop_at_every_access(a_resizer_stops, "K: B, resizing,");
 }
 
-/* Both waiters, W1 and W2, are served. They are done then, and have not left yet. */
-static void expect_both_served(struct actor *const w[2])
-{
-    int64_t limit = now_ns() + SERVED_S * 1000000000LL;
-    while (!done_if_it_goes_on(w[0]) || !done_if_it_goes_on(w[1])) {
-        HOLDS(now_ns() < limit,
-              "W%d is never served though a seat of two is free: B's release replaced A's in V.",
-              done(w[0]) ? 2 : 1);
-        pause_us(200);
-    }
-}
-
+/* Which processes of a schedule with two stops were stopped: the one that is stopped for long,
+   and the one that is stopped in the last step of the schedule. */
 struct stops {
-    bool b, a;
+    bool first, last;
 };
 
 /*
@@ -410,7 +411,7 @@ static struct stops release_until_v_repeats(unsigned access, unsigned after_v)
     begin(2);
     EXPECT_EQ(have(b, DO(.act = TRY)), 0);
     EXPECT_EQ(have(a, DO(.act = GO_ROUND, .count = 2)), 0);
-    struct stops stops = {.b = have_stopped(b, DO(.act = LEAVE), access)};
+    struct stops stops = {.first = have_stopped(b, DO(.act = LEAVE), access)};
     EXPECT_EQ(have(a, DO(.act = GO_ROUND, .count = TICKETS - 1)), 0);
     EXPECT_EQ(have(a, DO(.act = TRY)), 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -419,14 +420,15 @@ static struct stops release_until_v_repeats(unsigned access, unsigned after_v)
         EXPECT_EQ(kill(w[i]->child.pid, SIGSTOP), 0);
         AWAIT(stopped(w[i]));
     }
-    stops.a = have_stopped_after(a, DO(.act = LEAVE), CORE_AT_V(&pool->core), after_v);
+    stops.last = have_stopped_after(a, DO(.act = LEAVE), CORE_AT_V(&pool->core), after_v);
     finish(b);
     finish(a);
     EXPECT_EQ(result_of(b), 0);
     EXPECT_EQ(result_of(a), 0);
-    expect_both_served(w);
+    expect_served(w[0], "W1 is never served though a seat of two is free: B's release replaced A's "
+                        "in V.");
+    expect_served(w[1], "W2 is never served though a seat of two is free: one ticket is lost.");
     for (unsigned i = 0; i < 2; i++) {
-        EXPECT_EQ(result_of(w[i]), 0);
         EXPECT_EQ(have(w[i], DO(.act = LEAVE)), 0);
     }
     end(2, "B's release replaced A's in V.");
@@ -435,13 +437,13 @@ static struct stops release_until_v_repeats(unsigned access, unsigned after_v)
 
 static bool a_releaser_stops(unsigned access)
 {
-    struct stops stops = {.a = true};
-    for (unsigned after_v = 1; stops.a; after_v++) {
+    struct stops stops = {.last = true};
+    for (unsigned after_v = 1; stops.last && after_v <= LAST_STOPS; after_v++) {
         now_doing("V: B, releasing, was stopped before access %u; A before access %u after its V",
                   access, after_v);
         stops = release_until_v_repeats(access, after_v);
     }
-    return stops.b;
+    return stops.first;
 }
 
 static void a_release_is_not_replaced_before_it_is_delivered(void)
@@ -566,13 +568,9 @@ static bool an_adopter_stops(unsigned access)
     EXPECT_EQ(have(w, DO(.act = GIVE_UP)), -ETIMEDOUT);
     bool was_stopped = have_stopped(b, DO(.act = ENTER), access);
     EXPECT_EQ(have(a, DO(.act = LEAVE)), 0);
-    int64_t limit = now_ns() + SERVED_S * 1000000000LL;
-    while (!done_if_it_goes_on(b)) {
-        HOLDS(now_ns() < limit, "B is never served though the only seat is free: the verdict on a "
-                                "place of the last round was taken for that on B's.");
-        pause_us(200);
-    }
-    EXPECT_EQ(result_of(b), 0);
+    expect_served(b,
+                  "B is never served though the only seat is free: the verdict on a place of the "
+                  "last round was taken for that on B's.");
     EXPECT_EQ(have(b, DO(.act = LEAVE)), 0);
     end(1, "The only seat is lost.");
     return was_stopped;
@@ -581,6 +579,61 @@ static bool an_adopter_stops(unsigned access)
 static void an_old_verdict_decides_no_new_place(void)
 {
     stop_at_every_access(an_adopter_stops, "place: B, adopting a ticket,");
+}
+
+/* The word of the place of the ticket that is issued next. */
+static uint32_t next_place_at(void)
+{
+    return core__line_at(&pool->core, core_i_issue(word_at(pool, CORE_AT_I(&pool->core))) + 1);
+}
+
+/*
+ * The line again, k = 1. In the first round W takes ticket 2 and gives up, and A passes over it. In
+ * the second round A holds ticket 1. C takes the next ticket, finds the old verdict in the place of
+ * ticket 2, and stops before it clears that place. W clears it, takes ticket 2 and gives up. A
+ * releases, passes over ticket 2, and stops before it validates ticket 3. The place of ticket 2
+ * says what it said when C stopped.
+ */
+static struct stops take_until_a_place_repeats(unsigned access, unsigned after_verdict)
+{
+    struct actor *a = &actors[0];
+    struct actor *w = &actors[1];
+    struct actor *c = &actors[2];
+    begin(1);
+    EXPECT_EQ(have(a, DO(.act = TRY)), 0);
+    EXPECT_EQ(have(w, DO(.act = GIVE_UP)), -ETIMEDOUT);
+    EXPECT_EQ(have(a, DO(.act = LEAVE)), 0);
+    EXPECT_EQ(have(a, DO(.act = GO_ROUND, .count = TICKETS - 2)), 0);
+    EXPECT_EQ(have(a, DO(.act = TRY)), 0);
+    uint32_t place_at = next_place_at();
+    struct stops stops = {.first = have_stopped(c, DO(.act = ENTER), access)};
+    EXPECT_EQ(have(w, DO(.act = GIVE_UP)), -ETIMEDOUT);
+    stops.last = have_stopped_after(a, DO(.act = LEAVE), place_at, after_verdict);
+    AWAIT(done_if_it_goes_on(c) || sleeps_in_line(c));
+    finish(a);
+    EXPECT_EQ(result_of(a), 0);
+    expect_served(c, "C is never served though the only seat is free: C cleared the verdict on the "
+                     "place before its own, and nobody passes over that place.");
+    EXPECT_EQ(have(c, DO(.act = LEAVE)), 0);
+    end(1, "The only seat is lost.");
+    return stops;
+}
+
+static bool a_taker_stops(unsigned access)
+{
+    struct stops stops = {.last = true};
+    for (unsigned after_verdict = 1; stops.last && after_verdict <= LAST_STOPS; after_verdict++) {
+        now_doing("clear: C, taking a ticket, was stopped before access %u; A before access %u "
+                  "after its verdict",
+                  access, after_verdict);
+        stops = take_until_a_place_repeats(access, after_verdict);
+    }
+    return stops.first;
+}
+
+static void a_new_verdict_is_not_cleared(void)
+{
+    stop_at_every_access(a_taker_stops, "clear: C, taking a ticket,");
 }
 
 struct test {
@@ -617,6 +670,7 @@ int main(int argc, char **argv)
         TEST("line", a_place_is_not_recorded_after_it_was_decided),
         TEST("I", nobody_enters_a_full_pool),
         TEST("place", an_old_verdict_decides_no_new_place),
+        TEST("clear", a_new_verdict_is_not_cleared),
     };
     unsigned failed = 0;
     unsigned run = 0;
