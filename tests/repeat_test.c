@@ -18,14 +18,14 @@
 enum {
     GUESTS = 16,
     SERVED_S = 5,   /* a waiter that is not served after this time is never served */
-    LAST_STOPS = 6, /* a second stop is tried before as many accesses after the word it waits for */
+    LAST_STOPS = 6, /* a second stop is tried before so many accesses after a change of its word */
     NO_WORD = UINT32_MAX >> 1
 };
 
 /*
- * After how many operations of one process each word repeats in a pool of format 4. Each number is a
- * multiple of every period that a shorter or longer tag would give. In a pool whose words never
- * repeat for a stopped process the numbers do not matter.
+ * After how many operations of one process each word repeats in a pool of format 4. All are
+ * multiples of 2^12, the number of the shortest tags. In a pool whose words never repeat for a
+ * stopped process the numbers do not matter.
  */
 enum {
     TICKETS = CORE_TICKET_MASK + 1, /* the line; V, whose tag of 12 bits divides it */
@@ -312,7 +312,7 @@ static void begin(uint32_t seats)
     }
 }
 
-/* Nobody holds or waits: the pool is right and has so many seats. */
+/* Nobody holds or waits: the pool is right and has exactly that many seats. */
 static void end(uint32_t seats, const char *lost)
 {
     expect_right(lost);
