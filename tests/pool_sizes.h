@@ -28,6 +28,12 @@ static const struct size quick_sizes[] = {
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 3}},
     {3, 1, {.cycles = 2, .fewer = 2, .crashes = 2}},
     {3, 1, {.cycles = 1, .line = 2}}, /* too short for all: one finds it full */
+    /* A guest adopts a place that is decided before it is recorded: it gets the next place. */
+    {2, 1, {.cycles = 2, .gives_up = 1, .stale = 1}},
+    {2, 1, {.cycles = 2, .gives_up = 1, .stale = 2}},
+    {3, 1, {.cycles = 1, .stale = 1}},
+    /* A guest clears an old verdict late, when the new one is the same. */
+    {3, 1, {.cycles = 1, .gives_up = 1, .stale = 2}},
 };
 
 static const struct size slow_sizes[] = {
