@@ -367,10 +367,16 @@ static int remove_named(const char *name, bool force)
 
 int usher_remove(const char *name)
 {
-    return remove_named(name, false);
+    int cancel = os_cancel_off();
+    int error = remove_named(name, false);
+    os_cancel_restore(cancel);
+    return error;
 }
 
 int usher_discard(const char *name)
 {
-    return remove_named(name, true);
+    int cancel = os_cancel_off();
+    int error = remove_named(name, true);
+    os_cancel_restore(cancel);
+    return error;
 }

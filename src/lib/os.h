@@ -5,6 +5,7 @@
 #ifndef USHER_LIB_OS_H
 #define USHER_LIB_OS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -40,6 +41,20 @@ static inline void os_relax(void)
    what was written here before is seen by them. os_has_barrier: whether this kernel has one. */
 bool os_has_barrier(void);
 void os_barrier(void);
+
+/* Between these two the calling thread is not cancelled: pthread_cancel in the middle of a call would
+   leave a mutex locked, a descriptor open, or a row that seems to wait. The second takes what the
+   first returned. */
+static inline int os_cancel_off(void)
+{
+    int before;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+static inline void os_cancel_restore(int before)
+{
+    (void)pthread_setcancelstate(before, NULL);
+}
 
 /* This process, as others can recognise it. */
 struct os_self {

@@ -156,11 +156,14 @@ static int pidfd_of(pid_t pid)
 
 int os_identity(pid_t pid, uint64_t *identity)
 {
+    int cancel = os_cancel_off();
     int fd = pidfd_of(pid);
-    *identity = 0;
+    *identity = fd >= 0 ? identity_of(fd) : 0;
     if (fd >= 0) {
-        *identity = identity_of(fd);
         (void)close(fd);
+    }
+    os_cancel_restore(cancel);
+    if (fd >= 0) {
         return 0;
     }
     if (fd == -EINVAL || fd == -ENOENT) {
@@ -199,7 +202,7 @@ int os_watch_process(pid_t pid, uint64_t identity)
     return error != 0 ? error : fd;
 }
 
-enum os_end os_process_ended(pid_t pid, uint64_t identity)
+static enum os_end process_ended(pid_t pid, uint64_t identity)
 {
     int fd = os_watch_process(pid, identity);
     if (fd < 0) {
@@ -213,17 +216,32 @@ enum os_end os_process_ended(pid_t pid, uint64_t identity)
                                                       : OS_CANNOT_TELL;
 }
 
-bool os_process_exited(pid_t pid, uint64_t identity)
+enum os_end os_process_ended(pid_t pid, uint64_t identity)
+{
+    int cancel = os_cancel_off();
+    enum os_end end = process_ended(pid, identity);
+    os_cancel_restore(cancel);
+    return end;
+}
+
+/* What /proc says about the process: how many bytes. */
+static ssize_t read_stat(pid_t pid, char *text, size_t room)
 {
     char path[64];
-    char text[1024];
-    char *at = NULL;
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    ssize_t got = file < 0 ? -1 : read(file, text, room);
     if (file >= 0) {
         (void)close(file);
     }
+    return got;
+}
+
+static bool process_exited(pid_t pid, uint64_t identity)
+{
+    char text[1024];
+    char *at = NULL;
+    ssize_t got = read_stat(pid, text, sizeof text - 1);
     if (got > 0) {
         text[got] = '\0';
         at = strrchr(text, ')'); /* the name before it may hold anything */
@@ -241,6 +259,14 @@ bool os_process_exited(pid_t pid, uint64_t identity)
         (void)close(fd);
     }
     return fd >= 0;
+}
+
+bool os_process_exited(pid_t pid, uint64_t identity)
+{
+    int cancel = os_cancel_off();
+    bool exited = process_exited(pid, identity);
+    os_cancel_restore(cancel);
+    return exited;
 }
 
 static int lock_with(int fd, off_t byte, short type, int command, struct flock *lock)
