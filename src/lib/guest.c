@@ -131,6 +131,10 @@ int usher__guest_attach(struct usher_pool *pool)
     (void)pthread_mutex_init(&pool->mutex, &recursive);
     (void)pthread_mutexattr_destroy(&recursive);
     os_self(&pool->self);
+    pool->reserved = pool->shared && pool->module == NULL;
+    if (pool->reserved) {
+        os_reserve();
+    }
     (void)pthread_mutex_lock(&registry);
     if (*usher__generation == 0) {
         *usher__generation = ++last_generation;
@@ -142,6 +146,14 @@ int usher__guest_attach(struct usher_pool *pool)
     open_pools = pool;
     (void)pthread_mutex_unlock(&registry);
     return 0;
+}
+
+void usher__guest_unreserve(struct usher_pool *pool)
+{
+    if (pool->reserved) {
+        os_unreserve();
+    }
+    pool->reserved = false;
 }
 
 void usher__guest_detach(struct usher_pool *pool)
@@ -172,6 +184,7 @@ void usher__guest_detach(struct usher_pool *pool)
     }
     (void)pthread_mutex_unlock(&registry);
     (void)pthread_mutex_destroy(&pool->mutex);
+    usher__guest_unreserve(pool);
     free(pool->ours);
 }
 

@@ -106,6 +106,7 @@ struct usher_pool {
     struct guest *guests;
     _Atomic(struct guest *) *ours; /* the same by their rows; NULL where a row is not ours */
     struct guest *spares;          /* those of them that are SPARE */
+    bool reserved;                 /* os_reserve has been called for it */
     uint32_t orphans;              /* how many are ORPHAN */
     uint32_t claimed;              /* the row after the one claimed last */
     struct usher_pool *next;       /* in the registry */
@@ -151,6 +152,8 @@ int usher__remote_usable(const struct usher_pool *pool);
 /* Once for each handle, before and after its use. */
 int usher__guest_attach(struct usher_pool *pool);
 void usher__guest_detach(struct usher_pool *pool);
+/* Give up the descriptor in reserve (os_reserve), for a handle that needs it more for other things. */
+void usher__guest_unreserve(struct usher_pool *pool);
 /* This process as it is now: *usher__generation is 0 after a fork until a pool is opened. */
 extern uint64_t *usher__generation;
 

@@ -73,6 +73,10 @@ enum os_end os_process_ended(pid_t pid, uint64_t identity);
 /* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet.
    */
 bool os_process_exited(pid_t pid, uint64_t identity);
+/* Keep a descriptor in reserve until os_unreserve has been called as often as this. With it the two
+   questions above are answered even if the process has used up its descriptors. */
+void os_reserve(void);
+void os_unreserve(void);
 /* A descriptor that becomes readable when that process ends; -ESRCH: it has, or it is another;
    -EXDEV: OS_OTHER_BOOT; any other error: cannot tell. */
 int os_watch_process(pid_t pid, uint64_t identity);

@@ -202,9 +202,70 @@ int os_watch_process(pid_t pid, uint64_t identity)
     return error != 0 ? error : fd;
 }
 
+/*
+ * The descriptor in reserve: a pidfd of this process. It is closed when a question needs a
+ * descriptor and none is left, and opened again after that. Another thread may take the free place
+ * in between: then this question is not answered, and the reserve is filled by a later one.
+ */
+static _Atomic int spare = -1; /* -1: there is none now */
+static _Atomic uint64_t spare_device, spare_inode;
+static _Atomic unsigned reserves;
+
+static void refill_spare(void)
+{
+    int none = -1;
+    struct stat status;
+    if (atomic_load(&reserves) == 0 || atomic_load(&spare) >= 0) {
+        return;
+    }
+    int fd = pidfd_of(getpid());
+    bool known = fd >= 0 && identity_of(fd) != 0 && fstat(fd, &status) == 0;
+    if (known) {
+        atomic_store(&spare_device, status.st_dev);
+        atomic_store(&spare_inode, status.st_ino);
+    }
+    if (fd >= 0 && (!known || !atomic_compare_exchange_strong(&spare, &none, fd))) {
+        (void)close(fd);
+    }
+}
+
+/* Whether there was one. A program may have closed all its descriptors behind our back, and have
+   another one with this number: that one is not ours to close. */
+static bool close_spare(void)
+{
+    struct stat status;
+    int fd = atomic_exchange(&spare, -1);
+    bool other =
+        fd < 0 || (fstat(fd, &status) == 0 && (status.st_dev != atomic_load(&spare_device) ||
+                                               status.st_ino != atomic_load(&spare_inode)));
+    return !other && close(fd) == 0;
+}
+
+/* Whether a call that failed with this error can be made again, with the descriptor in reserve. */
+static bool spend_spare(int error)
+{
+    return (error == -EMFILE || error == -ENFILE) && close_spare();
+}
+
+void os_reserve(void)
+{
+    atomic_fetch_add(&reserves, 1);
+    refill_spare();
+}
+
+void os_unreserve(void)
+{
+    if (atomic_fetch_sub(&reserves, 1) == 1) {
+        (void)close_spare();
+    }
+}
+
 static enum os_end process_ended(pid_t pid, uint64_t identity)
 {
     int fd = os_watch_process(pid, identity);
+    if (spend_spare(fd)) {
+        fd = os_watch_process(pid, identity);
+    }
     if (fd < 0) {
         return fd == -ESRCH ? OS_ENDED : fd == -EXDEV ? OS_OTHER_BOOT : OS_CANNOT_TELL;
     }
@@ -220,6 +281,7 @@ enum os_end os_process_ended(pid_t pid, uint64_t identity)
 {
     int cancel = os_cancel_off();
     enum os_end end = process_ended(pid, identity);
+    refill_spare();
     os_cancel_restore(cancel);
     return end;
 }
@@ -230,6 +292,9 @@ static ssize_t read_stat(pid_t pid, char *text, size_t room)
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && spend_spare(-errno)) {
+        file = open(path, O_RDONLY | O_CLOEXEC);
+    }
     ssize_t got = file < 0 ? -1 : read(file, text, room);
     if (file >= 0) {
         (void)close(file);
@@ -255,6 +320,9 @@ static bool process_exited(pid_t pid, uint64_t identity)
     /* field 52 is the status as wait gives it: no signal in it */
     bool exited = at != NULL && (strtol(at, NULL, 10) & 0x7f) == 0;
     int fd = exited ? os_watch_process(pid, identity) : -1; /* and it was this one */
+    if (exited && spend_spare(fd)) {
+        fd = os_watch_process(pid, identity);
+    }
     if (fd >= 0) {
         (void)close(fd);
     }
@@ -265,6 +333,7 @@ bool os_process_exited(pid_t pid, uint64_t identity)
 {
     int cancel = os_cancel_off();
     bool exited = process_exited(pid, identity);
+    refill_spare();
     os_cancel_restore(cancel);
     return exited;
 }
