@@ -38,9 +38,10 @@ static inline void os_relax(void)
 }
 
 /* A barrier for every thread of this process: after it, what they wrote before is seen here, and
-   what was written here before is seen by them. os_has_barrier: whether this kernel has one. */
+   what was written here before is seen by them. os_has_barrier: whether this kernel has one; not
+   any more once os_barrier has failed. -ENOSYS: it did not happen. */
 bool os_has_barrier(void);
-void os_barrier(void);
+int os_barrier(void);
 
 /* Between these two the calling thread is not cancelled: pthread_cancel in the middle of a call would
    leave a mutex locked, a descriptor open, or a row that seems to wait. The second takes what the

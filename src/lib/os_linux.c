@@ -58,26 +58,39 @@ int os_wake(const _Atomic uint64_t *word, bool shared)
     return woken > 0;
 }
 
+static _Atomic int barrier_known; /* 1: the kernel has one, 2: it has none, or has refused it */
+
+static long membarrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0, 0);
+}
+
 bool os_has_barrier(void)
 {
-    static _Atomic int known; /* 1: it has, 2: it has none */
-    int has = atomic_load(&known);
+    int has = atomic_load(&barrier_known);
     if (has == 0) {
-        long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+        long commands = membarrier(MEMBARRIER_CMD_QUERY);
         has = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) ? 1 : 2;
-        atomic_store(&known, has);
+        atomic_store(&barrier_known, has);
     }
     return has == 1;
 }
 
-void os_barrier(void)
+/* The first command fails in a process that has not registered for it, for want of memory, and in a
+   sandbox that was begun after os_has_barrier. The last one is slow, and needs neither. */
+int os_barrier(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    if (os_has_barrier() &&
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) { /* not registered */
-        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) {
+        return 0;
     }
+    (void)membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
+        membarrier(MEMBARRIER_CMD_GLOBAL) == 0) {
+        return 0;
+    }
+    atomic_store(&barrier_known, 2);
+    return -ENOSYS;
 }
 
 int64_t os_now_ns(void)

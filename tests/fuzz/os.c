@@ -96,9 +96,10 @@ bool os_has_barrier(void)
     return true;
 }
 
-void os_barrier(void)
+int os_barrier(void)
 {
     stage_moment();
+    return 0;
 }
 
 void os_self(struct os_self *self)
