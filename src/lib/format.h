@@ -91,7 +91,7 @@ enum format_watch {
     FORMAT_SELDOM = 4, /* and that is short enough for the second in line, not for the first */
     FORMAT_CALLED = 8, /* has been told that its turn is near, and wakes */
     FORMAT_BRIEF = 16, /* may give up, or get in, before it looks or knows the time */
-    FORMAT_TOLD = 32   /* has been told to look, being so, and wakes */
+    FORMAT_TOLD = 32   /* has been told to look, and wakes */
 };
 #define FORMAT_REAPED 0xffffff00U /* beside them: the low bits of the cycle that was reaped last */
 

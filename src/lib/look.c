@@ -15,6 +15,7 @@
  */
 #include "lib/lib.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 enum {
@@ -22,8 +23,9 @@ enum {
     LOOK_SECOND_NS = 300 * 1000 * 1000,
     LOOK_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for the others */
     LOOK_LOCKS = 64,
-    NEAR = 64, /* so far we look for one of another process */
-    SCOUT = 24 /* so far for one who looks soon */
+    NEAR = 64,    /* so far we look for one of another process */
+    SCOUT = 24,   /* so far for one who looks soon */
+    ARM_TRIES = 4 /* so often the lookers are told, if they wake up just then */
 };
 
 uint32_t usher__look_scatter(uint32_t row, int64_t now)
@@ -64,19 +66,41 @@ static unsigned lookers(struct usher_pool *pool, uint32_t marks, uint32_t own, u
     return found;
 }
 
+/*
+ * Tell a waiter to look, and wake it. Should it be granted a seat before it looks, it finds
+ * FORMAT_TOLD as it wakes, and passes that on. 1: it was woken. 0: it was not asleep, but will find
+ * FORMAT_TOLD before or after its next sleep. -EAGAIN: it is awake, and will find nothing.
+ */
+static int tell(struct usher_pool *pool, uint32_t row)
+{
+    uint32_t watch = atomic_load(&pool->rows[row].watch);
+    while (watch & FORMAT_WAITS) {
+        if (atomic_compare_exchange_weak(&pool->rows[row].watch, &watch, watch | FORMAT_TOLD)) {
+            return os_wake(&pool->rows[row].word, pool->shared);
+        }
+    }
+    return -EAGAIN;
+}
+
+/* Must this one be told, to be the first who looks (0) or the second (1)? */
+static bool must_be_told(struct usher_pool *pool, uint32_t row, unsigned which)
+{
+    uint32_t looks = atomic_load(&pool->rows[row].watch) & (FORMAT_LOOKS | FORMAT_SELDOM);
+    return looks != FORMAT_LOOKS && (which == 0 || looks == 0);
+}
+
 void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count)
 {
-    uint32_t who[2];
-    /* one that does not wait yet is about to, gives way, or is dead */
-    unsigned found = lookers(pool, FORMAT_WAITS, own, count, who);
-    for (unsigned w = 0; w < found; w++) {
-        uint32_t watch = atomic_load(&pool->rows[who[w]].watch);
-        uint32_t looks = watch & (FORMAT_LOOKS | FORMAT_SELDOM);
-        if (who[w] != own && looks != FORMAT_LOOKS && (w == 0 || looks == 0)) {
-            if (watch & FORMAT_BRIEF) { /* granted before it wakes, it would not know of this */
-                (void)atomic_fetch_or(&pool->rows[who[w]].watch, FORMAT_TOLD);
+    bool again = true;
+    for (unsigned tries = 0; tries < ARM_TRIES && again; tries++) {
+        uint32_t who[2];
+        /* one that does not wait yet is about to, gives way, or is dead */
+        unsigned found = lookers(pool, FORMAT_WAITS, own, count, who);
+        again = false;
+        for (unsigned w = 0; w < found; w++) {
+            if (who[w] != own && must_be_told(pool, who[w], w)) {
+                again = tell(pool, who[w]) == -EAGAIN || again;
             }
-            (void)os_wake(&pool->rows[who[w]].word, pool->shared);
         }
     }
 }
@@ -103,7 +127,7 @@ void usher__look_pass_on(struct usher_pool *pool)
         /* one that does not wait is about to, gives way, or is dead */
         last = (watch & (FORMAT_WAITS | FORMAT_BRIEF)) == FORMAT_WAITS ? row : last;
     }
-    if (last != CORE_NOBODY && os_wake(&pool->rows[last].word, pool->shared) == 0) {
+    if (last != CORE_NOBODY && tell(pool, last) != 1) {
         usher__look_arm(pool, CORE_NOBODY, 1); /* it is awake, or dead */
     }
 }

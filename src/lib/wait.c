@@ -33,7 +33,7 @@ struct sleeper {
     bool interrupted, called; /* what ended its sleep: a signal; somebody who woke it */
     bool timed_out;           /* nothing did but the time */
     bool late;                /* it began before `began` */
-    bool counted;             /* others count on it to look, though it was brief */
+    bool counted;             /* it has been told to look, and others count on that */
 };
 
 void usher__wait_wake_all(struct usher_pool *pool)
@@ -183,7 +183,8 @@ static void note_began(struct sleeper *s, int64_t now)
 }
 
 /* Sleep until woken or until it is time for something, unless it has been granted since `word` was
-   read, or stands further in front than it thought. */
+   read, or stands further in front than it thought. (In a brief wait it does not know its place;
+   but it sleeps for a short time only, and looks then.) */
 static void sleep_once(struct sleeper *s, uint64_t word)
 {
     static const uint32_t marks[] = {0, FORMAT_LOOKS, FORMAT_LOOKS | FORMAT_SELDOM, 0};
@@ -193,9 +194,10 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     uint32_t looks = s->scout ? (uint32_t)FORMAT_LOOKS : marks[s->place];
     looks = s->look <= s->deadline_ns && s->began != 0 ? looks : (uint32_t)FORMAT_BRIEF;
     atomic_store(&row->watch, reaped | FORMAT_WAITS | looks);
-    /* who left the front just now may not have seen that we need be told */
-    bool woken = s->place == 3 && usher__look_place(s->pool, s->guest->row) != 3;
-    if (!woken && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
+    /* A waiter that left the front just now has found this one awake, and has not told it to look. */
+    bool ahead =
+        s->began != 0 && s->place > 1 && usher__look_place(s->pool, s->guest->row) < s->place;
+    if (!ahead && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
         int64_t wake = s->look < s->deadline_ns ? s->look : s->deadline_ns;
         wake = wake < s->tell ? wake : s->tell;
         int slept = s->began != 0 ? os_sleep(&row->word, word, wake, s->pool->shared)
@@ -204,10 +206,10 @@ static void sleep_once(struct sleeper *s, uint64_t word)
         s->interrupted = slept == -EINTR;
         s->called = slept == 0;
     }
-    /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. */
-    uint32_t watch = atomic_load(&row->watch);
-    s->counted = (watch & FORMAT_TOLD) != 0;
-    atomic_store_explicit(&row->watch, watch & FORMAT_REAPED, memory_order_release);
+    /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. In one step,
+       so that what it has been told until then is not lost. */
+    uint32_t watch = atomic_fetch_and(&row->watch, FORMAT_REAPED);
+    s->counted = s->counted || (watch & FORMAT_TOLD) != 0;
     if (watch & FORMAT_CALLED) {
         be_ready(s);
     }
@@ -281,7 +283,8 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     /* Unless those behind have yet to look for the first time, because they have waited for a
        shorter time still. */
     bool sees = s.place <= 2 || usher__look_scatter(guest->row, ended) % SCOUT_ANY == 0;
-    if (s.scout || error != 0 || (sees && (s.late || ended - s.began >= LOOK_SOON_NS))) {
+    if (s.counted || s.scout || error != 0 ||
+        (sees && (s.late || ended - s.began >= LOOK_SOON_NS))) {
         usher__look_pass_on(pool);
     }
     usher__pool_settle(pool);
