@@ -238,13 +238,13 @@ void usher__wait_wake_all(struct usher_pool *pool);
 /* look.c */
 /* Look around once: finish what is published, reap dead holders. */
 void usher__look(struct usher_pool *pool);
-/* See that the first `count` in line are looking. `own` is, if it is one of them: CORE_NOBODY, or
-   the row of a waiter that looks now, and sleeps as one of the first two next. */
+/* See that the first `count` of the three lookers are looking. `own` is, if it is one of them:
+   CORE_NOBODY, or the row of a waiter that looks now, and sleeps as one of the three next. */
 void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count);
 /* Whoever looked leaves the line: see that somebody near its front looks soon. */
 void usher__look_pass_on(struct usher_pool *pool);
-/* Where a waiter stands. 1: the first who looks, 2: the second, 3: one of the others. And until
-   when that one may sleep. */
+/* Where a waiter stands. And until when that one may sleep. */
+enum look_place { LOOK_FIRST = 1, LOOK_SECOND, LOOK_THIRD, LOOK_OTHERS };
 unsigned usher__look_place(struct usher_pool *pool, uint32_t own);
 int64_t usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now);
 /* A number that is different for each, without a state that threads would share. */
@@ -266,13 +266,14 @@ void usher__ready_call(struct usher_pool *pool, struct guest *guest);
 void usher__ready_called(struct usher_pool *pool, const struct turn *turn);
 /* watch.c */
 /* Look around, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
-   before the first time. `place`: 1, it is the first who looks; 2, the second; 3, one of the
-   others. When the first should look again. */
+   before the first time. After how many nanoseconds the first should look again. */
 struct watch;
 int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
                           unsigned place, int64_t now);
 /* Has a death been seen since? Whoever sleeps is woken for it. */
 bool usher__watch_called(const struct watch *watch);
+/* Is there a vigil that wakes it? */
+bool usher__watch_has_vigil(const struct watch *watch);
 void usher__watch_end(struct watch *watch);
 /* vigil.c: have these processes watched until one of them ends; NULL: that cannot be. */
 struct vigil;

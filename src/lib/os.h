@@ -20,6 +20,10 @@ int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool s
 /* Wake whoever sleeps on the word. How many did: 0 or 1. */
 int os_wake(const _Atomic uint64_t *word, bool shared);
 
+/* Does a thread sleep on the word? One whose process is stopped does not. True if it cannot be
+   known. */
+bool os_is_slept_on(const _Atomic uint64_t *word, bool shared);
+
 int64_t os_now_ns(void);
 
 /* How many processors there are, as of the first time that this process asks: whoever stays on one

@@ -58,6 +58,16 @@ int os_wake(const _Atomic uint64_t *word, bool shared)
     return woken > 0;
 }
 
+/* To move one sleeper from the word to the same word leaves it asleep, and counts it. SIGSTOP ends the
+   sleep of a thread in the kernel; SIGCONT begins it again. */
+bool os_is_slept_on(const _Atomic uint64_t *word, bool shared)
+{
+    long moved =
+        syscall(SYS_futex, high_half(word), FUTEX_REQUEUE | (shared ? 0 : FUTEX_PRIVATE_FLAG), 0,
+                1UL, high_half(word), 0);
+    return moved != 0;
+}
+
 static _Atomic int barrier_known; /* 1: the kernel has one, 2: it has none, or has refused it */
 
 static long membarrier(int command)

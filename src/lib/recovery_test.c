@@ -1,6 +1,7 @@
 /*
- * How soon the next in line has the seat of a holder that was killed, when the line moved just as a
- * waiter that looks for the dead fell asleep. Real processes. The linker puts a function of this file before usher__look_until, where a waiter that
+ * How soon the next in line has the seat of a holder that was killed, when those who look for the
+ * dead are in the way: one falls asleep just as the line moves, or they are stopped. Real
+ * processes. The linker puts a function of this file before usher__look_until, where a waiter that
  * has found its place can be held up (--wrap).
  */
 #include "mortals.h"
@@ -9,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { ROUNDS = 5, PROMISED_MS = 100, LIMIT_MS = 6000 };
+enum { ROUNDS = 5, PROMISED_MS = 100, LIMIT_MS = 6000, MOST = 8 };
 
 /* flags on the board */
 enum { HOLD = 0, HELD, GO_ON };
@@ -104,9 +105,85 @@ static void who_becomes_the_first_as_it_falls_asleep_looks_soon(void)
     finish(pool, "recovery", 1);
 }
 
+static void stop(pid_t process)
+{
+    int status;
+    EXPECT_EQ(kill(process, SIGSTOP), 0);
+    EXPECT_EQ(waitpid(process, &status, WUNTRACED), process);
+    EXPECT(WIFSTOPPED(status));
+}
+
+/* So many at the front of the line are stopped, at once or in two halves; then as many holders
+   are killed, and one more: the next behind those who are stopped is owed a seat. */
+static long front_is_stopped(int stopped, bool halves)
+{
+    pid_t holders[MOST];
+    pid_t waiters[MOST];
+    const int seats = stopped + 1;
+    scene_clear();
+    for (int h = 0; h < seats; h++) {
+        holders[h] = scene_holder(h, "recovery");
+    }
+    for (int w = 0; w < seats; w++) {
+        waiters[w] = scene_waiter(seats + w, "recovery", (uint32_t)w + 1);
+    }
+    scene_pause_us(1000000); /* each has found its place */
+    for (int w = 0; w < stopped; w++) {
+        if (halves && w == stopped / 2) {
+            scene_pause_us(2500000);
+        }
+        stop(waiters[w]);
+    }
+    int64_t began = scene_now_ns();
+    for (int h = 0; h < seats; h++) {
+        EXPECT_EQ(kill(holders[h], SIGKILL), 0);
+    }
+    long ms = until_in(seats + stopped, began);
+    for (int w = 0; w < stopped; w++) {
+        EXPECT_EQ(kill(waiters[w], SIGCONT), 0);
+    }
+    for (int w = 0; w < seats; w++) {
+        UNTIL(atomic_load(&board->step[seats + w]) == SCENE_DONE);
+        scene_leave(seats + w, waiters[w]);
+    }
+    for (int h = 0; h < seats; h++) {
+        EXPECT_EQ(scene_end(holders[h]), SIGKILL);
+    }
+    return ms;
+}
+
+static void expect_prompt_behind(int stopped, bool halves)
+{
+    long ms[ROUNDS];
+    struct usher_pool *pool = scene_open("recovery", (uint32_t)stopped + 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        ms[round] = front_is_stopped(stopped, halves);
+    }
+    expect_prompt(ms);
+    finish(pool, "recovery", (uint32_t)stopped + 1);
+}
+
+static void a_stopped_first_in_line_delays_no_recovery(void)
+{
+    expect_prompt_behind(1, false);
+}
+
+static void two_stopped_at_the_front_delay_no_recovery(void)
+{
+    expect_prompt_behind(2, false);
+}
+
+static void four_that_are_stopped_two_at_a_time_delay_no_recovery(void)
+{
+    expect_prompt_behind(4, true);
+}
+
 int main(void)
 {
     scene_begin();
     RUN(who_becomes_the_first_as_it_falls_asleep_looks_soon);
+    RUN(a_stopped_first_in_line_delays_no_recovery);
+    RUN(two_stopped_at_the_front_delay_no_recovery);
+    RUN(four_that_are_stopped_two_at_a_time_delay_no_recovery);
     return 0;
 }

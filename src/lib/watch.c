@@ -205,15 +205,15 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
         return WATCH_FIRST_NS;
     }
     if (watch != NULL && quiet(pool, watch, now)) {
-        if (place == 1) {
+        if (place < LOOK_OTHERS) {
             keep_vigil(pool, watch, row);
         }
         return next_look(watch);
     }
     usher__look(pool);
-    usher__look_arm(pool, place <= 2 ? row : CORE_NOBODY, 2);
+    usher__look_arm(pool, place < LOOK_OTHERS ? row : CORE_NOBODY, 3);
     if (watch == NULL) {
-        watch = *kept = place <= 2 ? calloc(1, sizeof *watch) : NULL;
+        watch = *kept = place < LOOK_OTHERS ? calloc(1, sizeof *watch) : NULL;
         if (watch == NULL) {
             return WATCH_FIRST_NS;
         }
@@ -223,14 +223,19 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
     if (!only_come(pool, watch, now) && !same(pool, watch, now)) {
         bool kept_vigil = watch->vigil != NULL;
         begin(pool, watch, now);
-        if (watch->died || (place == 1 && watch->all && !kept_vigil)) {
+        if (watch->died || (place == LOOK_FIRST && watch->all && !kept_vigil)) {
             return WATCH_AGAIN_NS; /* it has just become the first, most likely */
         }
-        if (place == 1) {
+        if (place < LOOK_OTHERS && kept_vigil) {
             keep_vigil(pool, watch, row);
         }
     }
     return next_look(watch);
+}
+
+bool usher__watch_has_vigil(const struct watch *watch)
+{
+    return watch != NULL && watch->vigil != NULL;
 }
 
 bool usher__watch_called(const struct watch *watch)
