@@ -9,6 +9,7 @@
 #include "lib/lib.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { ROUNDS = 5, PROMISED_MS = 100, LIMIT_MS = 6000, MOST = 8 };
 
@@ -113,6 +114,37 @@ static void stop(pid_t process)
     EXPECT(WIFSTOPPED(status));
 }
 
+static _Atomic uint64_t *word; /* in shared memory */
+
+static void sleep_once(void *unused)
+{
+    (void)unused;
+    while (os_sleep(word, 0, INT64_MAX, true) != 0) { /* a signal, such as SIGCONT */
+    }
+    atomic_store(&board->flags[0], 1);
+}
+
+static void a_process_that_is_stopped_is_not_asleep(void)
+{
+    scene_clear();
+    word = mmap(NULL, sizeof *word, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT(word != MAP_FAILED);
+    EXPECT(!os_is_slept_on(word, true));
+    pid_t sleeper = scene_start(sleep_once, NULL);
+    for (int round = 0; round < 3; round++) {
+        UNTIL(os_is_slept_on(word, true));
+        EXPECT(os_is_slept_on(word, true));
+        stop(sleeper);
+        EXPECT(!os_is_slept_on(word, true));
+        EXPECT_EQ(kill(sleeper, SIGCONT), 0);
+    }
+    UNTIL(os_is_slept_on(word, true));
+    EXPECT_EQ(atomic_load(&board->flags[0]), 0); /* to be asked for does not wake it */
+    EXPECT_EQ(os_wake(word, true), 1);
+    EXPECT_EQ(scene_end(sleeper), 0);
+    EXPECT(!os_is_slept_on(word, true));
+}
+
 /* So many at the front of the line are stopped, at once or in two halves; then as many holders
    are killed, and one more: the next behind those who are stopped is owed a seat. */
 static long front_is_stopped(int stopped, bool halves)
@@ -182,6 +214,7 @@ int main(void)
 {
     scene_begin();
     RUN(who_becomes_the_first_as_it_falls_asleep_looks_soon);
+    RUN(a_process_that_is_stopped_is_not_asleep);
     RUN(a_stopped_first_in_line_delays_no_recovery);
     RUN(two_stopped_at_the_front_delay_no_recovery);
     RUN(four_that_are_stopped_two_at_a_time_delay_no_recovery);
