@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { ROUNDS = 5, PROMISED_MS = 100, LIMIT_MS = 6000, MOST = 8 };
+enum { ROUNDS = 3, PROMISED_MS = 100, LIMIT_MS = 6000, MOST = 8 };
 
 /* flags on the board */
 enum { HOLD = 0, HELD, GO_ON };
