@@ -354,7 +354,7 @@ static int remove_named(const char *name, bool force)
     if (error != 0) {
         return error;
     }
-    usher__guest_unreserve(pool); /* it may be the last one that there is for the directory */
+    usher__guest_unreserve(pool); /* the directory needs a descriptor, too */
     error = usher__name_resolve(name, false, path, &directory, &last);
     if (error == 0) {
         error = os_lock(pool->fd, LIB_LOCK_REMOVE);

@@ -33,7 +33,7 @@ enum {
     LOOKERS = 3,
     NEAR = 64,    /* so far we look for one of another process */
     SCOUT = 24,   /* so far for one who looks soon */
-    ARM_TRIES = 4 /* so often the lookers are told, if they wake up just then */
+    ARM_TRIES = 4 /* attempts to tell the lookers, if they wake up just then */
 };
 
 uint32_t usher__look_scatter(uint32_t row, int64_t now)

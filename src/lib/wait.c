@@ -226,8 +226,8 @@ static void sleep_once(struct sleeper *s, uint64_t word)
         s->interrupted = slept == -EINTR;
         s->called = slept == 0;
     }
-    /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. In one step,
-       so that what it has been told until then is not lost. */
+    /* Awake: a granting process need not wake it now, nor wonder that nobody woke. In one step,
+       so that a FORMAT_TOLD set until then is not lost. */
     uint32_t watch = atomic_fetch_and(&row->watch, FORMAT_REAPED);
     s->counted = s->counted || (watch & FORMAT_TOLD) != 0;
     if (watch & FORMAT_CALLED) {

@@ -35,7 +35,7 @@ struct watch {
     int64_t looked_ns; /* at everything */
     bool all;          /* all that matter are watched */
     bool polled;       /* all that are watched have a descriptor */
-    bool died;         /* one that matters has ended since it was looked at */
+    bool died;         /* a process that matters has ended since the last look */
     struct vigil *vigil;
     int64_t asked_ns; /* for the locks of those that may have called exec */
     unsigned count, locks;
