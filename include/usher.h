@@ -128,6 +128,8 @@ USHER_API int usher_try_acquire(struct usher_pool *pool, struct usher_seat *seat
  * Give a seat back; the next in line has it at once. Any thread of the process may.
  *
  *     -EPERM   this process does not hold that seat: never did, or has given it back already
+ *     -ENOSYS  another thread acquired it, and the kernel refuses membarrier(2): only that
+ *              thread can give it back
  *     -EKEYREVOKED  on ZooKeeper: somebody has deleted its ticket, so it was given on before that
  */
 USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);

@@ -56,7 +56,8 @@ static const struct {
     {EOVERFLOW,
      "the pool has had 2^34 tickets since one of the first was granted, which is held yet: "
      "have it given back"},
-    {ENOSYS, "this kernel cannot prove the death of another process: Linux 6.9 can"},
+    {ENOSYS, "this kernel cannot prove the death of another process (Linux 6.9 can), or refuses "
+             "membarrier(2)"},
 };
 
 const char *usher_strerror(int error)

@@ -354,6 +354,7 @@ static int remove_named(const char *name, bool force)
     if (error != 0) {
         return error;
     }
+    usher__guest_unreserve(pool); /* the directory needs a descriptor, too */
     error = usher__name_resolve(name, false, path, &directory, &last);
     if (error == 0) {
         error = os_lock(pool->fd, LIB_LOCK_REMOVE);
@@ -367,10 +368,16 @@ static int remove_named(const char *name, bool force)
 
 int usher_remove(const char *name)
 {
-    return remove_named(name, false);
+    int cancel = os_cancel_off();
+    int error = remove_named(name, false);
+    os_cancel_restore(cancel);
+    return error;
 }
 
 int usher_discard(const char *name)
 {
-    return remove_named(name, true);
+    int cancel = os_cancel_off();
+    int error = remove_named(name, true);
+    os_cancel_restore(cancel);
+    return error;
 }

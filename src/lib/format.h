@@ -89,10 +89,11 @@ enum format_owner_flags {
 enum format_watch {
     FORMAT_WAITS = 1,  /* waits for a grant, asleep or about to be */
     FORMAT_LOOKS = 2,  /* asleep for a short while only: it will look around */
-    FORMAT_SELDOM = 4, /* and that is short enough for the second in line, not for the first */
+    FORMAT_SELDOM = 4, /* and that is short enough for the second who looks, not for the first;
+                          without FORMAT_LOOKS, it is the third, and a vigil wakes it */
     FORMAT_CALLED = 8, /* has been told that its turn is near, and wakes */
     FORMAT_BRIEF = 16, /* may give up, or get in, before it looks or knows the time */
-    FORMAT_TOLD = 32   /* has been told to look, being so, and wakes */
+    FORMAT_TOLD = 32   /* has been told to look, and wakes */
 };
 #define FORMAT_REAPED 0xffffff00U /* beside them: the low bits of the cycle that was reaped last */
 

@@ -39,6 +39,7 @@ void usher__guest_left(struct usher_pool *pool, struct guest *guest)
 static void give_back(void *context)
 {
     struct mine *list = context;
+    int cancel = os_cancel_off();
     (void)pthread_mutex_lock(&registry);
     for (unsigned e = 0; e < list->count; e++) {
         struct usher_pool *pool = open_pools;
@@ -60,6 +61,7 @@ static void give_back(void *context)
     (void)pthread_mutex_unlock(&registry);
     free(list->entries);
     memset(list, 0, sizeof *list);
+    os_cancel_restore(cancel);
 }
 
 static void before_fork(void)
@@ -76,6 +78,7 @@ static void after_fork(void)
    long as anything is that came of opening the file, and a mapping is, too. */
 static void in_child(void)
 {
+    int cancel = os_cancel_off();
     *usher__generation = 0;
     for (struct usher_pool *pool = open_pools; pool != NULL; pool = pool->next) {
         if (pool->fd >= 0 && !(pool->flags & USHER_KEEP)) {
@@ -86,6 +89,7 @@ static void in_child(void)
         }
     }
     (void)pthread_mutex_unlock(&registry);
+    os_cancel_restore(cancel);
 }
 
 static void prepare(void)
@@ -127,6 +131,10 @@ int usher__guest_attach(struct usher_pool *pool)
     (void)pthread_mutex_init(&pool->mutex, &recursive);
     (void)pthread_mutexattr_destroy(&recursive);
     os_self(&pool->self);
+    pool->reserved = pool->shared && pool->module == NULL;
+    if (pool->reserved) {
+        os_reserve();
+    }
     (void)pthread_mutex_lock(&registry);
     if (*usher__generation == 0) {
         *usher__generation = ++last_generation;
@@ -138,6 +146,14 @@ int usher__guest_attach(struct usher_pool *pool)
     open_pools = pool;
     (void)pthread_mutex_unlock(&registry);
     return 0;
+}
+
+void usher__guest_unreserve(struct usher_pool *pool)
+{
+    if (pool->reserved) {
+        os_unreserve();
+    }
+    pool->reserved = false;
 }
 
 void usher__guest_detach(struct usher_pool *pool)
@@ -168,6 +184,7 @@ void usher__guest_detach(struct usher_pool *pool)
     }
     (void)pthread_mutex_unlock(&registry);
     (void)pthread_mutex_destroy(&pool->mutex);
+    usher__guest_unreserve(pool);
     free(pool->ours);
 }
 
@@ -241,6 +258,8 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             return 0;
         }
     }
+    /* Whether the owner of a row is dead is asked with the mutex locked. */
+    int cancel = os_cancel_off();
     (void)pthread_mutex_lock(&pool->mutex);
     int error = usher__claim(pool, guest);
     (void)pthread_mutex_unlock(&pool->mutex);
@@ -255,5 +274,6 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             (void)pthread_mutex_unlock(&pool->mutex);
         }
     }
+    os_cancel_restore(cancel);
     return error;
 }

@@ -109,6 +109,7 @@ struct usher_pool {
     struct guest *guests;
     _Atomic(struct guest *) *ours; /* the same by their rows; NULL where a row is not ours */
     struct guest *spares;          /* those of them that are SPARE */
+    bool reserved;                 /* os_reserve has been called for it */
     uint32_t orphans;              /* how many are ORPHAN */
     uint32_t claimed;              /* the row after the one claimed last */
     struct usher_pool *next;       /* in the registry */
@@ -154,6 +155,8 @@ int usher__remote_usable(const struct usher_pool *pool);
 /* Once for each handle, before and after its use. */
 int usher__guest_attach(struct usher_pool *pool);
 void usher__guest_detach(struct usher_pool *pool);
+/* Give up the descriptor in reserve (os_reserve), for a handle that needs it more for other things. */
+void usher__guest_unreserve(struct usher_pool *pool);
 /* This process as it is now: *usher__generation is 0 after a fork until a pool is opened. */
 extern uint64_t *usher__generation;
 
@@ -249,13 +252,13 @@ void usher__wait_wake_all(struct usher_pool *pool);
 /* look.c */
 /* Look around once, for a row of this thread's: finish what is published, reap dead holders. */
 void usher__look(struct usher_pool *pool, uint32_t by);
-/* See that the first `count` in line are looking. `own` is, if it is one of them: CORE_NOBODY, or
-   the row of a waiter that looks now, and sleeps as one of the first two next. */
+/* See that the first `count` of the three lookers are looking. `own` is, if it is one of them:
+   CORE_NOBODY, or the row of a waiter that looks now, and sleeps as one of the three next. */
 void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count);
 /* Whoever looked leaves the line: see that somebody near its front looks soon. */
 void usher__look_pass_on(struct usher_pool *pool);
-/* Where a waiter stands. 1: the first who looks, 2: the second, 3: one of the others. And until
-   when that one may sleep. */
+/* Where a waiter stands. And until when that one may sleep. */
+enum look_place { LOOK_FIRST = 1, LOOK_SECOND, LOOK_THIRD, LOOK_OTHERS };
 unsigned usher__look_place(struct usher_pool *pool, uint32_t own);
 int64_t usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now);
 /* A number that is different for each, without a state that threads would share. */
@@ -277,13 +280,14 @@ void usher__ready_call(struct usher_pool *pool, struct guest *guest);
 void usher__ready_called(struct usher_pool *pool, const struct turn *turn);
 /* watch.c */
 /* Look around, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
-   before the first time. `place`: 1, it is the first who looks; 2, the second; 3, one of the
-   others. When the first should look again. */
+   before the first time. After how many nanoseconds the first should look again. */
 struct watch;
 int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
                           unsigned place, int64_t now);
 /* Has a death been seen since? Whoever sleeps is woken for it. */
 bool usher__watch_called(const struct watch *watch);
+/* Is there a vigil that wakes it? */
+bool usher__watch_has_vigil(const struct watch *watch);
 void usher__watch_end(struct watch *watch);
 /* vigil.c: have these processes watched until one of them ends; NULL: that cannot be. */
 struct vigil;

@@ -5,6 +5,7 @@
 #ifndef USHER_LIB_OS_H
 #define USHER_LIB_OS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,10 @@ int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, b
 int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool shared);
 /* Wake whoever sleeps on the word. How many did: 0 or 1. */
 int os_wake(const _Atomic uint64_t *word, bool shared);
+
+/* Does a thread sleep on the word? One whose process is stopped does not. True if it cannot be
+   known. */
+bool os_is_slept_on(const _Atomic uint64_t *word, bool shared);
 
 int64_t os_now_ns(void);
 
@@ -37,9 +42,24 @@ static inline void os_relax(void)
 }
 
 /* A barrier for every thread of this process: after it, what they wrote before is seen here, and
-   what was written here before is seen by them. os_has_barrier: whether this kernel has one. */
+   what was written here before is seen by them. os_has_barrier: whether this kernel has one; not
+   any more once os_barrier has failed. -ENOSYS: it did not happen. */
 bool os_has_barrier(void);
-void os_barrier(void);
+int os_barrier(void);
+
+/* Between these two the calling thread is not cancelled: pthread_cancel in the middle of a call would
+   leave a mutex locked, a descriptor open, or a row that seems to wait. The second takes what the
+   first returned. */
+static inline int os_cancel_off(void)
+{
+    int before;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+static inline void os_cancel_restore(int before)
+{
+    (void)pthread_setcancelstate(before, NULL);
+}
 
 /* This process, as others can recognise it. */
 struct os_self {
@@ -58,6 +78,10 @@ enum os_end os_process_ended(pid_t pid, uint64_t identity);
 /* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet.
    */
 bool os_process_exited(pid_t pid, uint64_t identity);
+/* Keep a descriptor in reserve until os_unreserve has been called as often as this. With it the two
+   questions above are answered even if the process has used up its descriptors. */
+void os_reserve(void);
+void os_unreserve(void);
 /* A descriptor that becomes readable when that process ends; -ESRCH: it has, or it is another;
    -EXDEV: OS_OTHER_BOOT; any other error: cannot tell. */
 int os_watch_process(pid_t pid, uint64_t identity);

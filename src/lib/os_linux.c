@@ -58,26 +58,49 @@ int os_wake(const _Atomic uint64_t *word, bool shared)
     return woken > 0;
 }
 
+/* To move one sleeper from the word to the same word leaves it asleep, and counts it. SIGSTOP ends the
+   sleep of a thread in the kernel; SIGCONT begins it again. */
+bool os_is_slept_on(const _Atomic uint64_t *word, bool shared)
+{
+    long moved =
+        syscall(SYS_futex, high_half(word), FUTEX_REQUEUE | (shared ? 0 : FUTEX_PRIVATE_FLAG), 0,
+                1UL, high_half(word), 0);
+    return moved != 0;
+}
+
+static _Atomic int barrier_known; /* 1: the kernel has one, 2: it has none, or has refused it */
+
+static long membarrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0, 0);
+}
+
 bool os_has_barrier(void)
 {
-    static _Atomic int known; /* 1: it has, 2: it has none */
-    int has = atomic_load(&known);
+    int has = atomic_load(&barrier_known);
     if (has == 0) {
-        long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+        long commands = membarrier(MEMBARRIER_CMD_QUERY);
         has = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) ? 1 : 2;
-        atomic_store(&known, has);
+        atomic_store(&barrier_known, has);
     }
     return has == 1;
 }
 
-void os_barrier(void)
+/* The first command fails in a process that has not registered for it, for want of memory, and in a
+   sandbox that was begun after os_has_barrier. The last one is slow, and needs neither. */
+int os_barrier(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    if (os_has_barrier() &&
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) { /* not registered */
-        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) {
+        return 0;
     }
+    (void)membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
+        membarrier(MEMBARRIER_CMD_GLOBAL) == 0) {
+        return 0;
+    }
+    atomic_store(&barrier_known, 2);
+    return -ENOSYS;
 }
 
 int64_t os_now_ns(void)
@@ -156,11 +179,14 @@ static int pidfd_of(pid_t pid)
 
 int os_identity(pid_t pid, uint64_t *identity)
 {
+    int cancel = os_cancel_off();
     int fd = pidfd_of(pid);
-    *identity = 0;
+    *identity = fd >= 0 ? identity_of(fd) : 0;
     if (fd >= 0) {
-        *identity = identity_of(fd);
         (void)close(fd);
+    }
+    os_cancel_restore(cancel);
+    if (fd >= 0) {
         return 0;
     }
     if (fd == -EINVAL || fd == -ENOENT) {
@@ -199,9 +225,70 @@ int os_watch_process(pid_t pid, uint64_t identity)
     return error != 0 ? error : fd;
 }
 
-enum os_end os_process_ended(pid_t pid, uint64_t identity)
+/*
+ * The descriptor in reserve: a pidfd of this process. It is closed when a question needs a
+ * descriptor and none is left, and opened again after that. Another thread may take the free place
+ * in between: then this question is not answered, and the reserve is filled by a later one.
+ */
+static _Atomic int spare = -1; /* -1: there is none now */
+static _Atomic uint64_t spare_device, spare_inode;
+static _Atomic unsigned reserves;
+
+static void refill_spare(void)
+{
+    int none = -1;
+    struct stat status;
+    if (atomic_load(&reserves) == 0 || atomic_load(&spare) >= 0) {
+        return;
+    }
+    int fd = pidfd_of(getpid());
+    bool known = fd >= 0 && identity_of(fd) != 0 && fstat(fd, &status) == 0;
+    if (known) {
+        atomic_store(&spare_device, status.st_dev);
+        atomic_store(&spare_inode, status.st_ino);
+    }
+    if (fd >= 0 && (!known || !atomic_compare_exchange_strong(&spare, &none, fd))) {
+        (void)close(fd);
+    }
+}
+
+/* Whether there was one. A program may have closed all its descriptors behind our back, and have
+   another one with this number: that one is not ours to close. */
+static bool close_spare(void)
+{
+    struct stat status;
+    int fd = atomic_exchange(&spare, -1);
+    bool other =
+        fd < 0 || (fstat(fd, &status) == 0 && (status.st_dev != atomic_load(&spare_device) ||
+                                               status.st_ino != atomic_load(&spare_inode)));
+    return !other && close(fd) == 0;
+}
+
+/* Whether a call that failed with this error can be made again, with the descriptor in reserve. */
+static bool spend_spare(int error)
+{
+    return (error == -EMFILE || error == -ENFILE) && close_spare();
+}
+
+void os_reserve(void)
+{
+    atomic_fetch_add(&reserves, 1);
+    refill_spare();
+}
+
+void os_unreserve(void)
+{
+    if (atomic_fetch_sub(&reserves, 1) == 1) {
+        (void)close_spare();
+    }
+}
+
+static enum os_end process_ended(pid_t pid, uint64_t identity)
 {
     int fd = os_watch_process(pid, identity);
+    if (spend_spare(fd)) {
+        fd = os_watch_process(pid, identity);
+    }
     if (fd < 0) {
         return fd == -ESRCH ? OS_ENDED : fd == -EXDEV ? OS_OTHER_BOOT : OS_CANNOT_TELL;
     }
@@ -213,17 +300,36 @@ enum os_end os_process_ended(pid_t pid, uint64_t identity)
                                                       : OS_CANNOT_TELL;
 }
 
-bool os_process_exited(pid_t pid, uint64_t identity)
+enum os_end os_process_ended(pid_t pid, uint64_t identity)
+{
+    int cancel = os_cancel_off();
+    enum os_end end = process_ended(pid, identity);
+    refill_spare();
+    os_cancel_restore(cancel);
+    return end;
+}
+
+/* What /proc says about the process: how many bytes. */
+static ssize_t read_stat(pid_t pid, char *text, size_t room)
 {
     char path[64];
-    char text[1024];
-    char *at = NULL;
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file < 0 && spend_spare(-errno)) {
+        file = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    ssize_t got = file < 0 ? -1 : read(file, text, room);
     if (file >= 0) {
         (void)close(file);
     }
+    return got;
+}
+
+static bool process_exited(pid_t pid, uint64_t identity)
+{
+    char text[1024];
+    char *at = NULL;
+    ssize_t got = read_stat(pid, text, sizeof text - 1);
     if (got > 0) {
         text[got] = '\0';
         at = strrchr(text, ')'); /* the name before it may hold anything */
@@ -237,10 +343,22 @@ bool os_process_exited(pid_t pid, uint64_t identity)
     /* field 52 is the status as wait gives it: no signal in it */
     bool exited = at != NULL && (strtol(at, NULL, 10) & 0x7f) == 0;
     int fd = exited ? os_watch_process(pid, identity) : -1; /* and it was this one */
+    if (exited && spend_spare(fd)) {
+        fd = os_watch_process(pid, identity);
+    }
     if (fd >= 0) {
         (void)close(fd);
     }
     return fd >= 0;
+}
+
+bool os_process_exited(pid_t pid, uint64_t identity)
+{
+    int cancel = os_cancel_off();
+    bool exited = process_exited(pid, identity);
+    refill_spare();
+    os_cancel_restore(cancel);
+    return exited;
 }
 
 static int lock_with(int fd, off_t byte, short type, int command, struct flock *lock)

@@ -118,17 +118,28 @@ static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *s
  * the kernel lead every thread of this process through a barrier, and looks then whether the seat's
  * own leaves. One of them sees the other. Others are one at a time, under the pool's mutex, which
  * is held here until take_over_done.
+ *
+ * A careful guest's thread leaves under the mutex, and no barrier is needed. If the kernel refuses
+ * the barrier the seat stays where it is (NULL, *error -ENOSYS). When its own thread leaves next, it
+ * finds that the seat was wanted, and is careful from then on.
  */
-static struct guest *take_over(struct usher_pool *pool, const struct usher_seat *seat)
+static struct guest *take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error)
 {
+    *error = -EPERM;
     (void)pthread_mutex_lock(&pool->mutex);
     struct guest *guest = held_by(pool, seat);
     if (guest == NULL) {
         return NULL;
     }
     if (!usher__guest_is_mine(pool, guest)) {
-        atomic_store(&guest->wanted, GUEST_WANTED);
-        os_barrier();
+        if (atomic_load(&guest->wanted) != GUEST_CAREFUL) {
+            atomic_store(&guest->wanted, GUEST_WANTED);
+            int refused = os_barrier();
+            if (refused != 0) {
+                *error = refused;
+                return NULL;
+            }
+        }
         if (atomic_load(&guest->state) != seat->request) {
             return NULL; /* its own was faster */
         }
@@ -185,10 +196,11 @@ static __attribute__((noinline)) int release_for_another(struct usher_pool *pool
     if (pool->module != NULL) {
         return pool->module->release(pool->remote, seat);
     }
-    struct guest *guest = take_over(pool, seat);
+    int error;
+    struct guest *guest = take_over(pool, seat, &error);
     if (guest == NULL) {
         take_over_done(pool, NULL, GUEST_IDLE);
-        return -EPERM;
+        return error;
     }
     uint64_t word = usher__row_word(pool, guest->row);
     struct core_leave_slowly slow = {.leave = {.row = guest->row}};
@@ -251,7 +263,7 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (known && os_process_ended(pid, identity) == OS_ENDED) {
         return -ESRCH;
     }
-    guest = take_over(pool, seat);
+    guest = take_over(pool, seat, &error);
     if (guest != NULL) {
         usher__guest_sign(pool, guest->row, identity,
                           FORMAT_ASSIGNED | (known ? FORMAT_BY_PID : 0) |
@@ -259,7 +271,7 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
                           (uint32_t)pid);
     }
     take_over_done(pool, guest, GUEST_AWAY);
-    return guest != NULL ? 0 : -EPERM;
+    return guest != NULL ? 0 : error;
 }
 
 /* Give back a seat that is assigned, in the cycle read before. Whether we were the first to. */

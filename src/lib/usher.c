@@ -164,6 +164,7 @@ int usher_open(struct usher_pool **opened, const char *name, const struct usher_
     pool->waiting_ms = options->waiting_ms;
     pool->shared = name != NULL;
     bool remote = pool->shared && usher__remote_is(name);
+    int cancel = os_cancel_off();
     int error = remote         ? usher__remote_open(pool, name, options)
                 : pool->shared ? usher__file_open(pool, name, options)
                                : open_threads(pool, options);
@@ -174,19 +175,22 @@ int usher_open(struct usher_pool **opened, const char *name, const struct usher_
         }
     }
     error = error == 0 ? usher__guest_attach(pool) : error;
-    if (error != 0) {
+    if (error == 0) {
+        *opened = pool;
+    } else {
         discard(pool);
-        return error;
     }
-    *opened = pool;
-    return 0;
+    os_cancel_restore(cancel);
+    return error;
 }
 
 void usher_close(struct usher_pool *pool)
 {
     if (pool != NULL) {
+        int cancel = os_cancel_off();
         usher__guest_detach(pool);
         discard(pool);
+        os_cancel_restore(cancel);
     }
 }
 

@@ -33,7 +33,7 @@ struct sleeper {
     bool interrupted, called; /* what ended its sleep: a signal; somebody who woke it */
     bool timed_out;           /* nothing did but the time */
     bool late;                /* it began before `began` */
-    bool counted;             /* others count on it to look, though it was brief */
+    bool counted;             /* it has been told to look, and others count on that */
 };
 
 void usher__wait_wake_all(struct usher_pool *pool)
@@ -88,6 +88,14 @@ static int64_t first_look(struct sleeper *s)
     return s->guest->brief ? LOOK_BRIEF_NS : LOOK_SOON_NS;
 }
 
+/* When to look next. Before the third has a vigil, as the second does. */
+static int64_t next_look(const struct sleeper *s, int64_t now)
+{
+    unsigned place =
+        s->place == LOOK_THIRD && !usher__watch_has_vigil(s->watch) ? LOOK_SECOND : s->place;
+    return usher__look_until(s->pool, place, s->guest->row, now);
+}
+
 /* Look, if it is time to, and say when to look next. */
 static void look_if_due(struct sleeper *s, int64_t now)
 {
@@ -96,18 +104,18 @@ static void look_if_due(struct sleeper *s, int64_t now)
         s->look = now + first_look(s);
         return;
     }
-    bool was_first = s->place == 1;
+    bool was_first = s->place == LOOK_FIRST;
     s->place = usher__look_place(pool, s->guest->row);
-    int64_t next = usher__look_until(pool, s->place, s->guest->row, now);
-    if (s->place == 1 && !was_first) {
+    int64_t next = next_look(s, now);
+    if (s->place == LOOK_FIRST && !was_first) {
         next = now + LOOK_SOON_NS;
-    } else if (s->place != 1 && s->scout) {
+    } else if (s->place != LOOK_FIRST && s->scout) {
         next = now + SCOUT_NS;
     }
     if (s->look <= now || usher__watch_called(s->watch)) {
         int64_t first = usher__watch_look(pool, &s->watch, s->guest->row, s->place, now);
-        s->scout = false; /* now the first two look */
-        next = s->place == 1 ? now + first : usher__look_until(pool, s->place, s->guest->row, now);
+        s->scout = false; /* now the lookers do */
+        next = s->place == LOOK_FIRST ? now + first : next_look(s, now);
         s->look = next;
     }
     s->look = s->look > next ? next : s->look;
@@ -182,20 +190,34 @@ static void note_began(struct sleeper *s, int64_t now)
     atomic_store_explicit(&s->row->since_ns, s->began, memory_order_relaxed);
 }
 
+/* How far others can count on it to look while it sleeps: enum format_watch. */
+static uint32_t looks_as(const struct sleeper *s)
+{
+    if (s->look > s->deadline_ns || s->began == 0) {
+        return FORMAT_BRIEF;
+    }
+    if (s->scout || s->place == LOOK_FIRST) {
+        return FORMAT_LOOKS;
+    }
+    if (s->place == LOOK_SECOND) {
+        return FORMAT_LOOKS | FORMAT_SELDOM;
+    }
+    return s->place == LOOK_THIRD && usher__watch_has_vigil(s->watch) ? FORMAT_SELDOM : 0;
+}
+
 /* Sleep until woken or until it is time for something, unless it has been granted since `word` was
-   read, or stands further in front than it thought. */
+   read, or stands further in front than it thought. (In a brief wait it does not know its place;
+   but it sleeps for a short time only, and looks then.) */
 static void sleep_once(struct sleeper *s, uint64_t word)
 {
-    static const uint32_t marks[] = {0, FORMAT_LOOKS, FORMAT_LOOKS | FORMAT_SELDOM, 0};
     struct format_row *row = s->row;
     uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
     s->interrupted = s->called = s->timed_out = false;
-    uint32_t looks = s->scout ? (uint32_t)FORMAT_LOOKS : marks[s->place];
-    looks = s->look <= s->deadline_ns && s->began != 0 ? looks : (uint32_t)FORMAT_BRIEF;
-    atomic_store(&row->watch, reaped | FORMAT_WAITS | looks);
-    /* who left the front just now may not have seen that we need be told */
-    bool woken = s->place == 3 && usher__look_place(s->pool, s->guest->row) != 3;
-    if (!woken && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
+    atomic_store(&row->watch, reaped | FORMAT_WAITS | looks_as(s));
+    /* A waiter that left the front just now has found this one awake, and has not told it to look. */
+    bool ahead = s->began != 0 && s->place > LOOK_FIRST &&
+                 usher__look_place(s->pool, s->guest->row) < s->place;
+    if (!ahead && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {
         int64_t wake = s->look < s->deadline_ns ? s->look : s->deadline_ns;
         wake = wake < s->tell ? wake : s->tell;
         int slept = s->began != 0 ? os_sleep(&row->word, word, wake, s->pool->shared)
@@ -204,10 +226,10 @@ static void sleep_once(struct sleeper *s, uint64_t word)
         s->interrupted = slept == -EINTR;
         s->called = slept == 0;
     }
-    /* Awake: whoever grants it a seat now need not wake it, nor wonder that nobody did. */
-    uint32_t watch = atomic_load(&row->watch);
-    s->counted = (watch & FORMAT_TOLD) != 0;
-    atomic_store_explicit(&row->watch, watch & FORMAT_REAPED, memory_order_release);
+    /* Awake: a granting process need not wake it now, nor wonder that nobody woke. In one step,
+       so that a FORMAT_TOLD set until then is not lost. */
+    uint32_t watch = atomic_fetch_and(&row->watch, FORMAT_REAPED);
+    s->counted = s->counted || (watch & FORMAT_TOLD) != 0;
     if (watch & FORMAT_CALLED) {
         be_ready(s);
     }
@@ -244,7 +266,7 @@ static int wait_in_line(struct sleeper *s)
         sleep_once(s, word);
         /* Woken, but not granted anything: it has been told to look. (Or called in vain; but then
            it may have been told, too.) */
-        bool told = s->called && s->place == 3;
+        bool told = s->called && s->place >= LOOK_THIRD;
         s->scout = s->scout || (told && core_row_state(atomic_load(&s->row->word)) != CORE_GRANTED);
     }
 }
@@ -256,7 +278,7 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
                         .row = &pool->rows[guest->row],
                         .deadline_ns = deadline_ns,
                         .tell = INT64_MAX,
-                        .place = 1};
+                        .place = LOOK_FIRST};
     bool ready = false;
     if (!is_brief(&s)) {
         note_began(&s, os_now_ns());
@@ -280,8 +302,9 @@ int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     }
     /* Unless those behind have yet to look for the first time, because they have waited for a
        shorter time still. */
-    bool sees = s.place <= 2 || usher__look_scatter(guest->row, ended) % SCOUT_ANY == 0;
-    if (s.scout || error != 0 || (sees && (s.late || ended - s.began >= LOOK_SOON_NS))) {
+    bool sees = s.place <= LOOK_SECOND || usher__look_scatter(guest->row, ended) % SCOUT_ANY == 0;
+    if (s.counted || s.scout || error != 0 ||
+        (sees && (s.late || ended - s.began >= LOOK_SOON_NS))) {
         usher__look_pass_on(pool);
     }
     usher__pool_settle(pool, guest->row);

@@ -35,6 +35,7 @@ struct watch {
     int64_t looked_ns; /* at everything */
     bool all;          /* all that matter are watched */
     bool polled;       /* all that are watched have a descriptor */
+    bool died;         /* a process that matters has ended since the last look */
     struct vigil *vigil;
     int64_t asked_ns; /* for the locks of those that may have called exec */
     unsigned count, locks;
@@ -63,7 +64,7 @@ static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
     uint64_t owner = atomic_load(&pool->rows[row].owner);
     uint64_t identity = atomic_load(&pool->rows[row].identity);
     bool by_pid = (format_owner_flags(owner) & FORMAT_BY_PID) && identity != 0 &&
-                  pool->self.pid_namespace != 0 &&
+                  pool->self.identity != 0 && pool->self.pid_namespace != 0 &&
                   format_owner_namespace(owner) == pool->self.pid_namespace;
     if (watch->count == WATCH_MOST || watch->locks == WATCH_MOST) {
         watch->all = false;
@@ -78,8 +79,9 @@ static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
         return;
     }
     int fd = os_watch_process((pid_t)format_owner_pid(owner), identity);
-    if (fd < 0) {
-        watch->all = false; /* dead by now, or no descriptor to be had: look again */
+    if (fd < 0) { /* dead by now, or no descriptor to be had */
+        watch->all = false;
+        watch->died = watch->died || fd == -ESRCH;
         return;
     }
     watch->processes[watch->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
@@ -139,6 +141,7 @@ static void begin(struct usher_pool *pool, struct watch *watch, int64_t now)
     watch->i = word_at(pool, CORE_AT_I(&pool->core));
     watch->v = word_at(pool, CORE_AT_V(&pool->core));
     watch->all = watch->polled = true;
+    watch->died = false;
     watch->who = who_matters(pool, watch);
 }
 
@@ -184,9 +187,11 @@ static int64_t next_look(const struct watch *watch)
     return watch->vigil != NULL && watch->all && watch->polled ? WATCH_VIGIL_NS : WATCH_FIRST_NS;
 }
 
+/* Where not all that matter can be watched, what is watched begins anew with each look: no thread is
+   started each time. */
 static void keep_vigil(struct usher_pool *pool, struct watch *watch, uint32_t row)
 {
-    if (watch->vigil == NULL && watch->count > 0) {
+    if (watch->vigil == NULL && watch->count > 0 && watch->all) {
         watch->vigil = usher__vigil_begin(&pool->rows[row].word, watch->processes, watch->count);
     }
 }
@@ -200,15 +205,15 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
         return WATCH_FIRST_NS;
     }
     if (watch != NULL && quiet(pool, watch, now)) {
-        if (place == 1) {
+        if (place < LOOK_OTHERS) {
             keep_vigil(pool, watch, row);
         }
         return next_look(watch);
     }
     usher__look(pool, row);
-    usher__look_arm(pool, place <= 2 ? row : CORE_NOBODY, 2);
+    usher__look_arm(pool, place < LOOK_OTHERS ? row : CORE_NOBODY, 3);
     if (watch == NULL) {
-        watch = *kept = place <= 2 ? calloc(1, sizeof *watch) : NULL;
+        watch = *kept = place < LOOK_OTHERS ? calloc(1, sizeof *watch) : NULL;
         if (watch == NULL) {
             return WATCH_FIRST_NS;
         }
@@ -218,14 +223,19 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
     if (!only_come(pool, watch, now) && !same(pool, watch, now)) {
         bool kept_vigil = watch->vigil != NULL;
         begin(pool, watch, now);
-        if (place == 1 && !kept_vigil) {
+        if (watch->died || (place == LOOK_FIRST && watch->all && !kept_vigil)) {
             return WATCH_AGAIN_NS; /* it has just become the first, most likely */
         }
-        if (place == 1) {
+        if (place < LOOK_OTHERS && kept_vigil) {
             keep_vigil(pool, watch, row);
         }
     }
     return next_look(watch);
+}
+
+bool usher__watch_has_vigil(const struct watch *watch)
+{
+    return watch != NULL && watch->vigil != NULL;
 }
 
 bool usher__watch_called(const struct watch *watch)

@@ -77,6 +77,14 @@ int os_wake(const _Atomic uint64_t *word, bool shared)
     return (int)(wakes++ % 2);
 }
 
+bool os_is_slept_on(const _Atomic uint64_t *word, bool shared)
+{
+    (void)word;
+    (void)shared;
+    stage_moment();
+    return wakes % 2 == 0;
+}
+
 void os_give_way(void)
 {
 }
@@ -96,9 +104,10 @@ bool os_has_barrier(void)
     return true;
 }
 
-void os_barrier(void)
+int os_barrier(void)
 {
     stage_moment();
+    return 0;
 }
 
 void os_self(struct os_self *self)
@@ -126,6 +135,14 @@ bool os_process_exited(pid_t pid, uint64_t identity)
 {
     stage_moment();
     return identity == identity_of(pid) && pid % 2 == 0;
+}
+
+void os_reserve(void)
+{
+}
+
+void os_unreserve(void)
+{
 }
 
 int os_watch_process(pid_t pid, uint64_t identity)
