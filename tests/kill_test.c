@@ -543,7 +543,7 @@ static void one_that_died_in_a_long_line_holds_up_nobody(void)
     EXPECT_EQ(usher_try_acquire(pool, &p.held[0]), 0);
     let_visitors_come(&p, 1);
     do {
-        EXPECT(++accesses < 1000);
+        EXPECT(++accesses < 2000);
         EXPECT(usher_reap(pool) >= 0);
         now_doing("die in line, access %u", accesses);
         if (begin_child(&p.victim)) {

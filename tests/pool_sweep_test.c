@@ -58,6 +58,9 @@ static struct check_sweep swept(const struct step_system *system, bool mirrored,
     struct check_sweep_options options = {.mirrored = mirrored, .settled = settled};
     struct check_sweep sweep;
     EXPECT_EQ(check_sweep(&sweep, system, &options), 0);
+    if (sweep.broken != NULL) {
+        (void)fprintf(stderr, "%s\n", sweep.broken);
+    }
     EXPECT(sweep.broken == NULL);
     EXPECT(sweep.violated == NULL);
     EXPECT(sweep.complete);
@@ -208,7 +211,7 @@ static const char *a_directory(void)
 
 /* At this size, with so much memory, that much of what waits has to be put away. */
 static const struct size spilling_size = {3, 1, {.cycles = 1, .crashes = 1}};
-enum { LITTLE = 6 << 20 };
+enum { LITTLE = 39 << 18 };
 
 static void what_memory_has_no_room_for_is_on_a_disk(void)
 {

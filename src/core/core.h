@@ -132,6 +132,7 @@ struct core {
     uint32_t at_line, at_seat; /* indices of words */
     /* No row from this number on has ever been owned; NULL: all may have been. */
     const _Atomic uint32_t *rows_used;
+    uint32_t visitors; /* rows behind those, to announce in for processes that are no guests */
     /* A row has become GRANTED: wake whoever sleeps on it. May be called for one's own row. */
     void (*wake)(void *context, uint32_t row);
     void *wake_context;

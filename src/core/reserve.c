@@ -32,17 +32,19 @@ static void exclude(struct core_reserve *f, uint32_t named, uint32_t mask)
     f->ahead = ahead < f->ahead ? ahead : f->ahead;
 }
 
-/* How many rows may have announced anything: read after the words. */
-static uint32_t rows_used(const struct core *c)
+/* The next row that may have announced anything, from `row` on; rows + visitors: there is none. How
+   many have ever been owned is read after the words. */
+static uint32_t next_row(const struct core *c, uint32_t row)
 {
     uint32_t used = c->rows_used != NULL ? atomic_load(c->rows_used) : c->rows;
-    return used < c->rows ? used : c->rows;
+    return row < used || row >= c->rows ? row : c->rows;
 }
 
 static enum core_progress scan_announced(struct core *c, struct core_reserve *f)
 {
     CORE_BEGIN(&f->scan);
-    for (f->at_row = 0; f->at_row < rows_used(c); f->at_row++) {
+    for (f->at_row = next_row(c, 0); f->at_row < c->rows + c->visitors;
+         f->at_row = next_row(c, f->at_row + 1)) {
         if (f->at_row == f->by) {
             continue;
         }

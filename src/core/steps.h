@@ -116,7 +116,7 @@ void core_counted(void);
 #define CORE__COUNT
 #endif
 #define CORE_READ(c, f, into, word) CORE__COUNT(into) = atomic_load(&(c)->words[word])
-/* Only an owner writes, and only its own row: orders.h says why release is enough. */
+/* Only an owner writes, and only its own row: docs/memory-orders.md says why release is enough. */
 #define CORE_WRITE(c, f, word, value)                                                              \
     CORE__COUNT atomic_store_explicit(&(c)->words[word], (value), memory_order_release)
 /* The word is read again after this store: seq_cst, because nothing weaker orders a load after a

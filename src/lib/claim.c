@@ -148,3 +148,32 @@ int usher__claim(struct usher_pool *pool, struct guest **claimed)
     *claimed = guest;
     return 0;
 }
+
+int usher__visit(struct usher_pool *pool, uint32_t *by)
+{
+    int error = -EUSERS;
+    int cancel = os_cancel_off();
+    (void)pthread_mutex_lock(&pool->mutex);
+    pool->visit_cancel = cancel;
+    for (uint32_t v = 0; v < FORMAT_VISITORS && error != 0; v++) {
+        *by = pool->core.rows + v;
+        error = pool->shared ? os_lock(pool->fd, (off_t)LIB_LOCK_ROW + *by) : 0;
+    }
+    if (error == 0) {
+        core_disown(&pool->core, *by); /* what a dead visitor announced */
+        return 0;
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    os_cancel_restore(cancel);
+    return -EUSERS;
+}
+
+void usher__visit_end(struct usher_pool *pool, uint32_t by)
+{
+    int cancel = pool->visit_cancel;
+    if (pool->shared) {
+        (void)os_unlock(pool->fd, (off_t)LIB_LOCK_ROW + by);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    os_cancel_restore(cancel);
+}

@@ -283,6 +283,9 @@ int usher__file_open(struct usher_pool *pool, const char *name, const struct ush
 static bool in_use(struct usher_pool *pool)
 {
     (void)usher_reap(pool);
+    /* A guest writes its row, swaps I and then reads `removed`. If this I has that swap in it, the
+       row read below has the write; if not, the guest reads `removed` after it was set. */
+    (void)atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         if (core_row_state(usher__row_word(pool, row)) != CORE_IDLE) {
             return true;

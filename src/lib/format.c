@@ -42,7 +42,7 @@ int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t gue
     shape->most_seats = most;
     shape->seats = seats;
     shape->rows_at = FORMAT_PAGE;
-    shape->line_at = shape->rows_at + 64 * (uint64_t)guests;
+    shape->line_at = shape->rows_at + 64 * ((uint64_t)guests + FORMAT_VISITORS);
     shape->seats_at = shape->line_at + 8 * (uint64_t)places;
     shape->size = shape->seats_at + 8 * (uint64_t)most;
     return 0;
@@ -58,6 +58,7 @@ struct core usher__format_core(struct format_header *header, const struct format
         .at_line = (uint32_t)((shape->line_at - FORMAT_WORDS) / 8),
         .at_seat = (uint32_t)((shape->seats_at - FORMAT_WORDS) / 8),
         .rows_used = &header->rows_used,
+        .visitors = FORMAT_VISITORS,
     };
 }
 

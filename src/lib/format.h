@@ -8,8 +8,8 @@
  *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
  *     written once, checked at open           the core's words (core/words.h) begin here
  *
- * 4096 + 64 guests + 8 places + 8 most_seats bytes, and never more than 80 bytes for each guest and
- * 64 for each of the first seats, plus the page.
+ * 4096 + 64 (guests + 8) + 8 places + 8 most_seats bytes, and never more than 80 bytes for each guest
+ * and 64 for each of the first seats, plus the page and 512.
  */
 #ifndef USHER_LIB_FORMAT_H
 #define USHER_LIB_FORMAT_H
@@ -29,6 +29,7 @@ enum {
     FORMAT_PAST_AT = 192,
     FORMAT_PAST = 220,
     FORMAT_WORDS = 3904, /* where the core's words begin: 24 of them, then the rows */
+    FORMAT_VISITORS = 8, /* rows behind the guests' */
     FORMAT_DEFAULT_GUESTS = 1024,
     FORMAT_MAX_GUESTS = 65535
 };

@@ -88,6 +88,9 @@ static inline uint32_t usher__request_row(uint64_t request)
    guest.seat is a seat there is even with nothing to go by.) */
 #define LIB_NOTHING UINT64_MAX
 
+/* No row to act by. */
+#define LIB_NO_ROW UINT32_MAX
+
 struct usher_pool {
     uint64_t id;   /* of this handle, never used twice in a process; above 32 bits of 0 */
     uint64_t *now; /* the process's generation as it is now: usher__generation, near at hand */
@@ -105,6 +108,7 @@ struct usher_pool {
     struct os_self self;
     char *path;
     size_t size;
+    int visit_cancel;      /* the visitor's cancellation state, under the mutex */
     pthread_mutex_t mutex; /* for the list, and for claiming rows; of this process alone */
     struct guest *guests;
     _Atomic(struct guest *) *ours; /* the same by their rows; NULL where a row is not ours */
@@ -213,6 +217,10 @@ void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest);
 /* The guest that has this row, if it is ours. */
 struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
+/* A row to act by, for a process that is no guest: *by. 0, or -EUSERS: all are in use. The pool's
+   mutex is held until usher__visit_end. */
+int usher__visit(struct usher_pool *pool, uint32_t *by);
+void usher__visit_end(struct usher_pool *pool, uint32_t by);
 /* Say that a row is ours, or whose it is. */
 void usher__claim_sign(struct usher_pool *pool, uint32_t row);
 void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,

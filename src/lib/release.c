@@ -319,34 +319,27 @@ static bool release_row_for(struct usher_pool *pool, uint32_t by, uint32_t row, 
 
 int usher_release_for(struct usher_pool *pool, pid_t pid)
 {
+    uint32_t by;
     int released = 0;
-    int error = 0;
+    int error;
     if (pool->generation != *usher__generation) {
         return -ESTALE;
     }
     if (pool->module != NULL) {
         return -EOPNOTSUPP;
     }
-    for (uint32_t row = 0; row < usher__rows_used(pool) && error == 0; row++) {
+    error = usher__visit(pool, &by);
+    for (uint32_t row = 0; error == 0 && row < usher__rows_used(pool); row++) {
         uint64_t owner = atomic_load(&pool->rows[row].owner);
-        if (!(format_owner_flags(owner) & FORMAT_ASSIGNED) ||
-            format_owner_pid(owner) != (uint32_t)pid) {
-            continue;
+        if ((format_owner_flags(owner) & FORMAT_ASSIGNED) &&
+            format_owner_pid(owner) == (uint32_t)pid) {
+            released += release_row_for(pool, by, row, (uint32_t)pid);
         }
-        /* A row that this handle has assigned is used by none of its threads, so that we can act by
-           it ourselves; otherwise this thread needs one of its own. */
-        struct guest *guest;
-        (void)pthread_mutex_lock(&pool->mutex);
-        if (usher__guest_with(pool, row) != NULL) {
-            released += release_row_for(pool, row, row, (uint32_t)pid);
-            (void)pthread_mutex_unlock(&pool->mutex);
-            continue;
-        }
-        (void)pthread_mutex_unlock(&pool->mutex);
-        error = usher__guest_get(pool, &guest);
-        released += error == 0 && release_row_for(pool, guest->row, row, (uint32_t)pid);
     }
-    return error != 0 && released == 0 ? error : released;
+    if (error == 0) {
+        usher__visit_end(pool, by);
+    }
+    return error != 0 ? error : released;
 }
 
 int usher_check(struct usher_pool *pool, const struct usher_seat *seat, struct usher_lease *lease)

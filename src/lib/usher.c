@@ -65,7 +65,7 @@ static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool, ui
     while (told.absent != 0) {
         uint32_t row = told.absent - 1;
         told.absent = 0;
-        if (pool->shared && row < pool->core.rows && by < pool->core.rows &&
+        if (pool->shared && row < pool->core.rows && by != LIB_NO_ROW &&
             usher__alive_reap_absent(pool, by, row)) {
             usher__look_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
         }
@@ -257,36 +257,23 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
     return error;
 }
 
-/* Every row of the table is owned, and none could be taken over, so that we have none to act by. Is
-   there anything to reap nevertheless? Only where a child that was forked behind our back keeps the
-   lock of a dead process. */
-static int nothing_to_reap(struct usher_pool *pool)
-{
-    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        if (core_row_state(usher__row_word(pool, row)) != CORE_IDLE &&
-            usher__alive(pool, NULL, row) == 0) {
-            return -EUSERS;
-        }
-    }
-    return 0;
-}
-
 int usher_reap(struct usher_pool *pool)
 {
-    struct guest *guest;
+    uint32_t by;
     int reaped = 0;
     if (pool->module != NULL) {
         int refused = usher__remote_usable(pool);
         return refused != 0 ? refused : pool->module->reap(pool->remote);
     }
     int error = usher__pool_usable(pool);
-    error = error == 0 ? usher__guest_get(pool, &guest) : error;
+    error = error == 0 ? usher__visit(pool, &by) : error;
     if (error != 0) {
-        return error == -EUSERS ? nothing_to_reap(pool) : error;
+        return error;
     }
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        reaped += usher__alive_reap(pool, NULL, guest->row, row);
+        reaped += usher__alive_reap(pool, NULL, by, row);
     }
-    usher__look(pool, guest->row);
+    usher__look(pool, by);
+    usher__visit_end(pool, by);
     return reaped;
 }

@@ -13,7 +13,7 @@ uint32_t model__stage(const struct step_system *system, const uint64_t *words)
     uint32_t issued = core_i_issue(words[AT_I]) - first;
     uint32_t valid = (core_v_valid(words[AT_V]) - first - system->k) & CORE_TICKET_MASK;
     uint32_t happened = limits->crashes + limits->gives_up + limits->grows + limits->shrinks;
-    for (unsigned event = CRASH; event < EVENTS; event++) {
+    for (unsigned event = CRASH; event <= SHRINK; event++) {
         happened -= world__left(words[AT_WORLD], event);
     }
     return (issued & 0xff) | (valid & 0xff) << 8 | happened << 16;

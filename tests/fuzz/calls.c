@@ -129,7 +129,7 @@ static void release(struct guest *guest, unsigned which)
 static void assign(struct guest *guest, unsigned pid)
 {
     static const int errors[] = {EPERM, ESRCH, ENOSYS, 0};
-    static const int others[] = {EIDRM, 0};
+    static const int others[] = {EIDRM, EUSERS, 0};
     static const pid_t pids[] = {1000, 1001, 1002, 1004, 4000};
     stage_call("usher_assign");
     if (guest->held > 0 && pid % 2 == 0) {
@@ -154,6 +154,7 @@ static void say(void *context, const char *sentence)
 static void look(struct guest *guest, unsigned how)
 {
     static const int errors[] = {EIDRM, 0};
+    static const int reap_errors[] = {EIDRM, EUSERS, 0};
     struct usher_info info;
     struct usher_guest guests[GUESTS];
     struct usher_past past[GUESTS];
@@ -171,7 +172,7 @@ static void look(struct guest *guest, unsigned how)
     } else if (how % 4 == 2) {
         (void)documented(usher_verify(guest->pool, say, NULL), errors);
     } else {
-        (void)documented(usher_reap(guest->pool), errors);
+        (void)documented(usher_reap(guest->pool), reap_errors);
     }
 }
 
