@@ -157,6 +157,8 @@ static void begin(struct core *c, struct process *p, enum mode mode, unsigned pr
     case RESIZING:
         p->u.resize.row = process;
         p->u.resize.run = p->run;
+        p->u.resize.grow = p->grows;
+        p->grows = false;
         break;
     case RESTING:
         p->ticket = p->seat = 0;
@@ -569,10 +571,8 @@ static void crash(struct core *c, struct process *p, unsigned process)
 static void begin_event(const struct step_system *system, struct core *c, struct process *p,
                         unsigned process, unsigned event_)
 {
+    p->grows = event_ == GROW;
     begin(c, p, event_ == GIVE_UP ? GIVING_UP : RESIZING, process);
-    if (event_ != GIVE_UP) {
-        p->u.resize.grow = event_ == GROW;
-    }
     if (system->limits.pauses == 0) {
         return;
     }

@@ -34,6 +34,7 @@ struct process {
     uint8_t mode;
     uint8_t cycles;                 /* begun */
     uint8_t target;                 /* whom it reaps */
+    bool grows;                     /* it is about to resize the pool: to one seat more */
     bool paused;                    /* in the middle of an operation: step_limits.pauses */
     bool simple_seat, simple_again; /* step_limits.simple */
     bool endless;  /* how often it comes is not counted: it comes any number of times */
