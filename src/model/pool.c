@@ -563,8 +563,11 @@ static void crash(struct core *c, struct process *p, unsigned process)
     if (c->repeats) {
         atomic_store(&c->words[c->at_relied + process], 0);
     }
+    /* Where nothing is announced, questions go on in the next process of the row. */
+    struct core_run questions = p->mode == CLAIMING ? p->u.claim.run : p->questions;
     memset(p, 0, sizeof *p);
     p->mode = DEAD;
+    p->questions.last = c->repeats ? 0 : questions.last;
 }
 
 /* Give up or resize: paused before the first access, if one more may pause, or all of it. */
