@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 accesses() {
     find "$@" \( -name '*.c' -o -name '*.h' \) ! -name '*_test.c' | sort | while IFS= read -r file; do
         tr '\n\\' '  ' <"$file" | tr -s ' ' | grep -oE \
-            'atomic_[a-z_]+(_explicit|_fence)\(([^()]|\([^()]*(\([^()]*(\([^()]*\)[^()]*)*\)[^()]*)*\))*memory_order_[a-z_]+\)' |
+            '(atomic_[a-z_]+(_explicit|_fence)|__atomic_[a-z_]+)\(([^()]|\([^()]*(\([^()]*(\([^()]*\)[^()]*)*\)[^()]*)*\))*(memory_order_[a-z_]+|__ATOMIC_(RELAXED|CONSUME|ACQUIRE|RELEASE|ACQ_REL))\)' |
             sed "s|^|$file: |"
     done
 }
@@ -29,7 +29,7 @@ if ! diff "$here/table" "$here/source" >"$here/differ"; then
     exit 1
 fi
 named=$(find src/core src/lib \( -name '*.c' -o -name '*.h' \) ! -name '*_test.c' -exec cat {} + |
-    grep -o 'memory_order_' | wc -l)
+    grep -oE 'memory_order_|__ATOMIC_(RELAXED|CONSUME|ACQUIRE|RELEASE|ACQ_REL)' | wc -l)
 found=$(wc -l <"$here/all")
 if [ "$named" -ne "$found" ]; then
     echo "the source names an order $named times, and this test understands $found of them"
