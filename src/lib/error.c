@@ -34,7 +34,8 @@ static const struct {
     {ENODATA, "not a pool: the file is empty; remove it if nobody needs it"},
     {EMSGSIZE, "the pool's file has been cut short: remove it and make a new one"},
     {EBADMSG, "not a pool: the file holds something else; choose another name"},
-    {EPROTONOSUPPORT, "a pool of another version of usher: use that version, or remove it"},
+    {EPROTONOSUPPORT, "made by another version of usher: use that version, or, when nobody uses "
+                      "the pool, remove it by force"},
     {EUCLEAN, "the pool's file is damaged: remove it and make a new one"},
     {ENOLCK, "the file system has no locks: put the pool elsewhere, such as /dev/shm"},
     {ENOSPC, "no space left for the pool's file"},
