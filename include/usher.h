@@ -162,12 +162,12 @@ struct usher_lease {
 USHER_API int usher_check(struct usher_pool *pool, const struct usher_seat *seat,
                           struct usher_lease *lease);
 
-/* Give back every seat that is assigned to `pid`: how many there were, or -errno. -EUSERS: eight other
-   processes are in this call or in usher_reap, or are stopped there; try again. */
+/* Give back every seat that is assigned to `pid`: how many there were, or -errno. -EUSERS: eight
+   other processes are in this call or in usher_reap, or are stopped there; try again. */
 USHER_API int usher_release_for(struct usher_pool *pool, pid_t pid);
 
-/* Finish what dead guests have left. Waiters do this by themselves. How many guests, or -errno. -EUSERS
-   as for usher_release_for. */
+/* Finish what dead guests have left. Waiters do this by themselves. How many guests, or -errno.
+   -EUSERS as for usher_release_for. */
 USHER_API int usher_reap(struct usher_pool *pool);
 
 /*

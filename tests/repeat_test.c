@@ -5,7 +5,8 @@
  * right: at most k holders, exactly k seats, every waiter served, nothing for usher_verify to say.
  *
  * Real processes, a real pool file, a real SIGSTOP. No test knows which access is the dangerous
- * one: each runs its whole schedule for a stop before access 1, 2, .. until the call ends unstopped.
+ * one: each runs its whole schedule for a stop before access 1, 2, .. until the call ends
+ * unstopped.
  *
  * usage: repeat_test [K|V|line|I|place|clear [ACCESS]]; without a word all six run, each in its
  * own process; with an access only the stop before that one.

@@ -30,10 +30,10 @@
  * again under which it was not yet valid, and who sleeps on that half misses nothing, although a
  * futex compares no more than these 32 bits.
  *
- * The whole word repeats after (k + 1) M tickets. A guest that is stopped between reading it and its
- * compare-and-swap may succeed on a word that was replaced and came back. That is harmless: what an
- * operation makes of the word depends on the word and on the guest's own ticket alone, so the swap
- * is the operation as it would have been made at that moment (gate_repeat_test.c).
+ * The whole word repeats after (k + 1) M tickets. A guest that is stopped between reading it and
+ * its compare-and-swap may succeed on a word that was replaced and came back. That is harmless:
+ * what an operation makes of the word depends on the word and on the guest's own ticket alone, so
+ * the swap is the operation as it would have been made at that moment (gate_repeat_test.c).
  *
  *     property            promised                      decided
  *     at most k           yes                           holds, n <= 4, k <= 3

@@ -1,13 +1,13 @@
 /*
- * The gate's word repeats, after as few as (k + 1) M tickets, and that is harmless. Each operation is
- * a function of the word, and of the ticket that its guest has in hand, and of nothing else: a
+ * The gate's word repeats, after as few as (k + 1) M tickets, and that is harmless. Each operation
+ * is a function of the word, and of the ticket that its guest has in hand, and of nothing else: a
  * compare-and-swap that succeeds on a word that was replaced and came back is the very operation
  * that would have been made at that moment.
  *
  * Shown by exploring all interleavings of guests that read the word and swap it in two steps, with
  * any number of operations of the others in between, in a gate so small that its word repeats: at
- * most k are inside, tickets become valid in the order in which they were taken, and k are valid when
- * all have left. The exploration meets swaps on a word that was replaced: it counts them.
+ * most k are inside, tickets become valid in the order in which they were taken, and k are valid
+ * when all have left. The exploration meets swaps on a word that was replaced: it counts them.
  */
 #include "core/gate.h"
 

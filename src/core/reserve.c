@@ -112,7 +112,7 @@ static enum core_progress scan_seats(struct core *c, struct core_reserve *f)
     CORE_END(&f->scan);
 }
 
-/* A run ends before the number used last comes round, and where the tag would run over (again.h). */
+/* A run ends before the number used last comes round, and where the tag runs over (again.h). */
 static uint32_t longest(const struct core_reserve *f)
 {
     uint32_t first = f->run.last + 1;

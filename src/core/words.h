@@ -14,23 +14,23 @@
  *          |  seats  |    0    |   row   |  0  |  tag |   guest that changed it last
  *          +---------+---------+---------+-----+------+
  *     row   63 61 60  46 45          20 19      0
- *          +-----+------+--------------+---------+   what a guest is doing, in which cycle, and with
- *          |state|  0   |    cycle     | ticket  |   which ticket
+ *          +-----+------+--------------+---------+   what a guest is doing, in which cycle, and
+ *          |state|  0   |    cycle     | ticket  |   with which ticket
  *          +-----+------+--------------+---------+
  *     line  63     44 43     28 27          2 1  0
- *          +---------+---------+-------------+----+   the place of ticket t: its author is the guest
- *          |    t    |   row   |    cycle    |  v |   that has it; v: the verdict, see core_verdict
+ *          +---------+---------+-------------+----+   the place of ticket t; its author: the guest
+ *          |    t    |   row   |    cycle    |  v |   that has it; v: the verdict, core_verdict
  *          +---------+---------+-------------+----+
  *     own   63     48 47                     0
  *          +---------+-------------------------+   a guest's second word: its seat, held or held
  *          |  seat   |      not the core's     |   last; the rest is the library's
  *          +---------+-------------------------+
  *     seat  63     48 47     32 31 30 29 26 25        0
- *          +---------+---------+--+--+-----+------------+   whose it is: held, if that row is in and
- *          | row + 1 | row + 1 |d |o |  0  |  question  |   its own word says so; its author: the
- *          +---------+---------+--+--+-----+------------+   guest that asked or sat down last; d: a
- *                                                           holder died in it; o: the question is
- *                                                           open; the author's question number
+ *          +---------+---------+--+--+-----+------------+   whose it is: held, if that row is in
+ *          | row + 1 | row + 1 |d |o |  0  |  question  |   and its own word says so; its author:
+ *          +---------+---------+--+--+-----+------------+   the guest that asked or sat down last;
+ *                                                           d: a holder died in it; o: the question
+ *                                                           is open; the author's question number
  *     announced  31 30 29 28 27     12 11   0
  *          +--+-----+--+---------+------+   four of 32 bits for each guest: the author of a word
  *          |1 |  0  |q |   row   |  tag |   that the guest will compare and swap; q: tag is of a
@@ -53,9 +53,10 @@
  *                                             name, or that is announced (reserve.c)
  *     cycle       2^26 cycles of its author   its low bits are the tag; and no guest waits in a
  *                                             cycle that a place of the line still names
- *     state, v,   within one cycle or         under one author and tag they change in one direction:
- *     d, o        question                    core.h has the order of states; v: undecided, SERVED
- *                                             or SKIPPED, CLEARED; o: 1, 0; d: 0, 1
+ *     state, v,   within one cycle or         under one author and tag they change in one
+ *     d, o        question                    direction: core.h has the order of states; v:
+ *                                             undecided, SERVED or SKIPPED, CLEARED; o: 1, 0;
+ *                                             d: 0, 1
  *     question    2^26 questions of its       as for cycles: no question starts with a number that
  *                 author                      a seat still has, or with a tag that is announced
  *     row + 1     any two holders             a seat differs by its author's question
@@ -96,7 +97,8 @@ enum {
 };
 
 #ifdef CORE_STEPS
-/* How many bits an exploration keeps of each; set by the exploring thread before it calls the core. */
+/* How many bits an exploration keeps of each; set by the exploring thread before it calls the core.
+   */
 struct core_widths {
     unsigned issue, ticket, tag, cycle, question;
 };

@@ -98,8 +98,8 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
 }
 
 /* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
-   around us. A pool in which there is none has been damaged; -EUSERS: too many guests are stopped in
-   the middle of an operation (core_reserve). */
+   around us. A pool in which there is none has been damaged; -EUSERS: too many guests are stopped
+   in the middle of an operation (core_reserve). */
 static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited)
 {
     bool full = false;

@@ -98,8 +98,8 @@ static __attribute__((noinline)) void acquire_in_vain(struct usher_pool *pool)
     EXPECT_EQ(usher_acquire(pool, &seat), -EUSERS);
 }
 
-/* It has nothing on its stack when it is cancelled: the address sanitizer would not know that this is
-   gone. */
+/* It has nothing on its stack when it is cancelled: the address sanitizer would not know that this
+   is gone. */
 static void *acquire_cancelled(void *pool)
 {
     acquire_in_vain(pool);

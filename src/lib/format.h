@@ -8,8 +8,8 @@
  *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
  *     written once, checked at open           the core's words (core/words.h) begin here
  *
- * 4096 + 64 (guests + 8) + 8 places + 8 most_seats bytes, and never more than 80 bytes for each guest
- * and 64 for each of the first seats, plus the page and 512.
+ * 4096 + 64 (guests + 8) + 8 places + 8 most_seats bytes, and never more than 80 bytes for each
+ * guest and 64 for each of the first seats, plus the page and 512.
  */
 #ifndef USHER_LIB_FORMAT_H
 #define USHER_LIB_FORMAT_H

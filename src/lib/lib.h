@@ -159,7 +159,8 @@ int usher__remote_usable(const struct usher_pool *pool);
 /* Once for each handle, before and after its use. */
 int usher__guest_attach(struct usher_pool *pool);
 void usher__guest_detach(struct usher_pool *pool);
-/* Give up the descriptor in reserve (os_reserve), for a handle that needs it more for other things. */
+/* Give up the descriptor in reserve (os_reserve), for a handle that needs it more for other things.
+   */
 void usher__guest_unreserve(struct usher_pool *pool);
 /* This process as it is now: *usher__generation is 0 after a fork until a pool is opened. */
 extern uint64_t *usher__generation;

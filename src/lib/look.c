@@ -5,15 +5,15 @@
  * Three waiters of the line do, the lookers. The first in line looks every LOOK_FIRST_NS, or more
  * seldom if it has a vigil that wakes it when a process dies (watch.c). The second is the next of
  * another process, for threads die together, and looks every LOOK_SECOND_NS. The third is the next
- * of a third process, and looks every LOOK_THIRD_NS. The second and the third have vigils, too, once
- * they have been that for a moment: so a death wakes one of the three even if the other two are
- * stopped. The others sleep long, the longer the more they are, so that all of them together hardly
- * wake, about once in LOOK_EACH_NS: should the three be killed or stopped at once, one of the others
- * finds out. A looker that leaves the line sees that a waiter near its front looks soon.
+ * of a third process, and looks every LOOK_THIRD_NS. The second and the third have vigils, too,
+ * once they have been that for a moment: so a death wakes one of the three even if the other two
+ * are stopped. The others sleep long, the longer the more they are, so that all of them together
+ * hardly wake, about once in LOOK_EACH_NS: should the three be killed or stopped at once, one of
+ * the others finds out. A looker that leaves the line sees that a waiter near its front looks soon.
  *
  * A stopped waiter is not asleep, though it says so (os_is_slept_on): it is no looker, and the next
- * one is in its place. A looker finds that out with its next look, so that as many lookers as can be
- * had are running again after LOOK_THIRD_NS at the latest.
+ * one is in its place. A looker finds that out with its next look, so that as many lookers as can
+ * be had are running again after LOOK_THIRD_NS at the latest.
  *
  * A look: finish what is published; reap dead holders and the dead at the front of the line; wake
  * again whoever was granted a seat by one that died before it could wake it. watch.c makes it

@@ -47,9 +47,9 @@ static inline void os_relax(void)
 bool os_has_barrier(void);
 int os_barrier(void);
 
-/* Between these two the calling thread is not cancelled: pthread_cancel in the middle of a call would
-   leave a mutex locked, a descriptor open, or a row that seems to wait. The second takes what the
-   first returned. */
+/* Between these two the calling thread is not cancelled: pthread_cancel in the middle of a call
+   would leave a mutex locked, a descriptor open, or a row that seems to wait. The second takes what
+   the first returned. */
 static inline int os_cancel_off(void)
 {
     int before;

@@ -58,8 +58,8 @@ int os_wake(const _Atomic uint64_t *word, bool shared)
     return woken > 0;
 }
 
-/* To move one sleeper from the word to the same word leaves it asleep, and counts it. SIGSTOP ends the
-   sleep of a thread in the kernel; SIGCONT begins it again. */
+/* To move one sleeper from the word to the same word leaves it asleep, and counts it. SIGSTOP ends
+   the sleep of a thread in the kernel; SIGCONT begins it again. */
 bool os_is_slept_on(const _Atomic uint64_t *word, bool shared)
 {
     long moved =

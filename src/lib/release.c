@@ -120,8 +120,8 @@ static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *s
  * is held here until take_over_done.
  *
  * A careful guest's thread leaves under the mutex, and no barrier is needed. If the kernel refuses
- * the barrier the seat stays where it is (NULL, *error -ENOSYS). When its own thread leaves next, it
- * finds that the seat was wanted, and is careful from then on.
+ * the barrier the seat stays where it is (NULL, *error -ENOSYS). When its own thread leaves next,
+ * it finds that the seat was wanted, and is careful from then on.
  */
 static struct guest *take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error)
 {

@@ -214,7 +214,8 @@ static void sleep_once(struct sleeper *s, uint64_t word)
     uint32_t reaped = atomic_load(&row->watch) & FORMAT_REAPED;
     s->interrupted = s->called = s->timed_out = false;
     atomic_store(&row->watch, reaped | FORMAT_WAITS | looks_as(s));
-    /* A waiter that left the front just now has found this one awake, and has not told it to look. */
+    /* A waiter that left the front just now has found this one awake, and has not told it to look.
+       */
     bool ahead = s->began != 0 && s->place > LOOK_FIRST &&
                  usher__look_place(s->pool, s->guest->row) < s->place;
     if (!ahead && core_row_state(atomic_load(&row->word)) != CORE_GRANTED) {

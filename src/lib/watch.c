@@ -187,8 +187,8 @@ static int64_t next_look(const struct watch *watch)
     return watch->vigil != NULL && watch->all && watch->polled ? WATCH_VIGIL_NS : WATCH_FIRST_NS;
 }
 
-/* Where not all that matter can be watched, what is watched begins anew with each look: no thread is
-   started each time. */
+/* Where not all that matter can be watched, what is watched begins anew with each look: no thread
+   is started each time. */
 static void keep_vigil(struct usher_pool *pool, struct watch *watch, uint32_t row)
 {
     if (watch->vigil == NULL && watch->count > 0 && watch->all) {

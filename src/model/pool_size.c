@@ -145,7 +145,8 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
         system->claims = STEP_CLAIM(STEP_INVARIANT);
     }
     if (limits->pauses > 0) {
-        /* an operation may stay interrupted for ever: pool_judge.c says what must be so meanwhile */
+        /* an operation may stay interrupted for ever: pool_judge.c says what must be so meanwhile
+           */
         system->claims &= STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_INVARIANT);
     }
     return 0;

@@ -2,7 +2,8 @@
  * The world's word: what the shared memory of a pool does not say, who is dead, what may yet
  * happen, who came when.
  *
- *     dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | turn 4 | order 32 | paused 4
+ *     dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | turn 4 | order 32 |
+ *     paused 4
  *
  * The order has 4 bits for each who has a place and has not been granted, in order of arrival,
  * process + 1.
