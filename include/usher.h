@@ -162,8 +162,9 @@ struct usher_lease {
 USHER_API int usher_check(struct usher_pool *pool, const struct usher_seat *seat,
                           struct usher_lease *lease);
 
-/* Give back every seat that is assigned to `pid`: how many there were, or -errno. -EUSERS: eight
-   other processes are in this call or in usher_reap, or are stopped there; try again. */
+/* Give back every seat that is assigned to `pid`: how many there were, or -errno. -EUSERS:
+   eight other processes are in this call or in usher_reap, or are stopped there, and the guest
+   table is full; try again. */
 USHER_API int usher_release_for(struct usher_pool *pool, pid_t pid);
 
 /* Finish what dead guests have left. Waiters do this by themselves. How many guests, or -errno.

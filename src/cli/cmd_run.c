@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
@@ -153,6 +154,17 @@ static int accompany(pid_t child, const sigset_t *signals, bool *interrupted,
     }
 }
 
+/* The command has ended. If the pool is so full that its seat cannot be given back now, try for a
+   second; after that, the next process that looks finds it. */
+static void give_back_for(struct usher_pool *pool, pid_t child)
+{
+    enum { TRIES = 100 };
+    const struct timespec pause = {0, 10 * 1000 * 1000};
+    for (unsigned tries = 1; usher_release_for(pool, child) == -EUSERS && tries < TRIES; tries++) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
 static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **command)
 {
     sigset_t signals;
@@ -183,7 +195,7 @@ static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **co
     }
     int status = accompany(child, &signals, &wait->interrupted, elsewhere ? &lease : NULL);
     if (!elsewhere) {
-        (void)usher_release_for(wait->pool, child);
+        give_back_for(wait->pool, child);
     } else if (!lease.lost) {
         (void)usher_release(wait->pool, seat);
     }

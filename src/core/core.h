@@ -215,6 +215,14 @@ struct core_get {
     uint64_t again;
 };
 
+/* A bit for each tag. */
+#ifdef CORE_STEPS
+enum { CORE_NAMED_WORDS = 1 };
+#else
+enum { CORE_NAMED_WORDS = (CORE_TAG_MASK + 1) / 64 };
+_Static_assert(CORE_CYCLE_MASK == CORE_QUESTION_MASK, "runs of both are reserved alike");
+#endif
+
 /* What a run is reserved for. */
 enum core_purpose { CORE_TO_ENTER, CORE_TO_WAIT, CORE_TO_ASK };
 
@@ -225,7 +233,8 @@ struct core_reserve {
 
     CORE_AT
     bool full; /* there is none: every tag is named by a stopped or dead guest */
-    uint32_t before, ahead, tries, at_row, at_slot;
+    uint32_t at_row, at_slot;
+    uint64_t named[CORE_NAMED_WORDS]; /* bit b: not run.last + 1 + b */
     struct core_place scan;
     uint64_t word;
 };

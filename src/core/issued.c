@@ -69,7 +69,7 @@ static enum core_progress record(struct core *c, struct core_finish_take *f)
  * ticket is valid already, grant it. A row that enters needs no place: its ticket was valid before.
  *
  * The row is read first and I again before anything is done: as long as I is still i, a row that
- * waits with i's tag waits in the cycle that took the ticket (CORE_GUARD_FRESH_TAG), and the place
+ * waits with i's tag waits in the cycle that took the ticket (CORE_GUARD_SCAN_I), and the place
  * is of this lap. Afterwards every change is an exact compare-and-swap on what was read before.
  */
 enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)

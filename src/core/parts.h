@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -48,7 +49,8 @@ static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
 #ifdef CORE_STEPS
 static inline uint32_t core__announced_at(const struct core *c, uint32_t row, enum core_slot slot)
 {
-    return c->at_announced + (row < c->rows ? row : 0) * CORE_SLOTS + slot;
+    assert(row < c->rows); /* an exploration has no visitors */
+    return c->at_announced + row * CORE_SLOTS + slot;
 }
 
 static inline bool core__announces(const struct core *c, uint32_t row, enum core_slot slot)

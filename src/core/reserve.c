@@ -24,12 +24,20 @@
 
 #include "core/parts.h"
 
-/* The number `named` must not be in the run that begins after run.last. Numbers are compared modulo
-   a power of two. */
-static void exclude(struct core_reserve *f, uint32_t named, uint32_t mask)
+#include <string.h>
+
+/* The number must not be in the run. Numbers are compared modulo a power of two. */
+static void exclude(struct core_reserve *f, uint32_t number, uint32_t mask)
 {
-    uint32_t ahead = (named - f->run.last - 1) & mask;
-    f->ahead = ahead < f->ahead ? ahead : f->ahead;
+    uint32_t ahead = (number - f->run.last - 1) & mask;
+    if (ahead <= CORE_TAG_MASK) {
+        f->named[ahead / 64] |= 1ULL << (ahead % 64);
+    }
+}
+
+static bool is_named(const struct core_reserve *f, uint32_t ahead)
+{
+    return (f->named[ahead / 64] >> (ahead % 64) & 1) != 0;
 }
 
 /* The next row that may have announced anything, from `row` on; rows + visitors: there is none. How
@@ -112,47 +120,49 @@ static enum core_progress scan_seats(struct core *c, struct core_reserve *f)
     CORE_END(&f->scan);
 }
 
-/* A run ends before the number used last comes round, and where the tag runs over (again.h). */
-static uint32_t longest(const struct core_reserve *f)
+/* The first run of numbers that are not excluded. It ends where the tag runs over, for again.h. */
+static void choose(struct core_reserve *f)
 {
-    uint32_t first = f->run.last + 1;
-    uint32_t before = (f->before - first) & CORE_TAG_MASK;
-    uint32_t over = CORE_TAG_MASK + 1 - (first & CORE_TAG_MASK);
-    return before < over ? before : over;
+    uint32_t begin = 0;
+    while (begin <= CORE_TAG_MASK && is_named(f, begin)) {
+        begin++;
+    }
+    f->full = begin > CORE_TAG_MASK;
+    uint32_t end = begin;
+    while (end <= CORE_TAG_MASK && !is_named(f, end)) {
+        end++;
+        if (((f->run.last + 1 + end) & CORE_TAG_MASK) == 0) {
+            break;
+        }
+    }
+    begin = f->full ? 0 : begin;
+    end = f->full ? 0 : end;
+    f->run.end = (f->run.last + end) & CORE_CYCLE_MASK;
+    f->run.last = (f->run.last + begin) & CORE_CYCLE_MASK;
+    f->run.line = f->purpose == CORE_TO_WAIT;
 }
 
 enum core_progress core_reserve(struct core *c, struct core_reserve *f)
 {
     CORE_BEGIN(f);
-    f->before = f->run.last;
-    for (f->tries = 0; f->tries <= CORE_TAG_MASK; f->tries++) {
-        f->ahead = longest(f);
-        if ((f->purpose == CORE_TO_WAIT && !CORE_DROPS(c, CORE_GUARD_SCAN_FIRST)) ||
-            CORE_DROPS(c, CORE_GUARD_SCAN_ORDER)) {
-            CORE_CALL(f, scan_announced(c, f));
-        }
-        if (f->purpose == CORE_TO_WAIT) {
-            CORE_CALL(f, scan_line(c, f));
-        }
-        if (f->purpose == CORE_TO_ASK) {
-            CORE_CALL(f, scan_seats(c, f));
-        } else {
-            CORE_CALL(f, scan_published(c, f));
-        }
-        if (!CORE_DROPS(c, CORE_GUARD_SCAN_ORDER)) {
-            CORE_CALL(f, scan_announced(c, f));
-        }
-        if (f->ahead > 0) {
-            break;
-        }
-        f->run.last = (f->run.last + 1) & CORE_CYCLE_MASK;
+    memset(f->named, 0, sizeof f->named);
+    exclude(f, f->run.last, CORE_TAG_MASK); /* the row, or a seat, may have it still */
+    if ((f->purpose == CORE_TO_WAIT && !CORE_DROPS(c, CORE_GUARD_SCAN_FIRST)) ||
+        CORE_DROPS(c, CORE_GUARD_SCAN_ORDER)) {
+        CORE_CALL(f, scan_announced(c, f));
     }
-    f->full = f->ahead == 0;
-    f->run.last = f->full ? f->before : f->run.last;
-    f->run.end = (f->run.last + (f->full ? 0 : f->ahead)) & CORE_CYCLE_MASK;
-    f->run.line = f->purpose == CORE_TO_WAIT;
-    CORE_FORGET(f->before);
-    CORE_FORGET(f->ahead);
-    CORE_FORGET(f->tries);
+    if (f->purpose == CORE_TO_WAIT) {
+        CORE_CALL(f, scan_line(c, f));
+    }
+    if (f->purpose == CORE_TO_ASK) {
+        CORE_CALL(f, scan_seats(c, f));
+    } else {
+        CORE_CALL(f, scan_published(c, f));
+    }
+    if (!CORE_DROPS(c, CORE_GUARD_SCAN_ORDER)) {
+        CORE_CALL(f, scan_announced(c, f));
+    }
+    choose(f);
+    CORE_FORGET(f->named);
     CORE_END(f);
 }

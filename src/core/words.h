@@ -32,9 +32,9 @@
  *                                                           d: a holder died in it; o: the question
  *                                                           is open; the author's question number
  *     announced  31 30 29 28 27     12 11   0
- *          +--+-----+--+---------+------+   four of 32 bits for each guest: the author of a word
- *          |1 |  0  |q |   row   |  tag |   that the guest will compare and swap; q: tag is of a
- *          +--+-----+--+---------+------+   question, not of a cycle; 0: nothing
+ *          +--+-----+--+---------+------+   four of 32 bits for each guest and visitor: the author
+ *          |1 |  0  |q |   row   |  tag |   of a word that it will compare and swap; q: the tag is
+ *          +--+-----+--+---------+------+   of a question, not of a cycle; 0: nothing
  *
  * A tag is the low 12 bits of its author's cycle, or of its question.
  *
@@ -60,8 +60,12 @@
  *     question    2^26 questions of its       as for cycles: no question starts with a number that
  *                 author                      a seat still has, or with a tag that is announced
  *     row + 1     any two holders             a seat differs by its author's question
- *     own         -                           only its guest writes it; it is never compared
- *     announced   -                           only its guest writes it; it is never compared
+ *     own         -                           it is never compared; only its guest changes the seat
+ *     announced   -                           it is never compared; only its row's owner writes it
+ *
+ * A row can show one value twice: a guest that loses a race to enter sets its row back to IDLE, and
+ * enters with the same cycle and perhaps the same ticket again. Nobody compares a row that enters,
+ * unless I names that cycle, which it has not done yet, or the row's owner is dead.
  *
  * An exploration can shorten tickets, tags and cycles until they do repeat (CORE_STEPS, below).
  */

@@ -119,6 +119,9 @@ static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, 
             *inherited = claim.inherited;
             return 0;
         }
+        if (full) {
+            break;
+        }
         struct core_help help = {.by = guest->row}; /* a resizer may not have counted a seat yet */
         (void)core_help(&pool->core, &help);
     }

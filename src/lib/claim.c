@@ -6,6 +6,7 @@
  */
 #include "lib/lib.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,29 +150,50 @@ int usher__claim(struct usher_pool *pool, struct guest **claimed)
     return 0;
 }
 
-int usher__visit(struct usher_pool *pool, uint32_t *by)
+/* A visitor's row that nobody has; -EAGAIN: there is none. */
+static int claim_visitor(struct usher_pool *pool, uint32_t *by)
 {
-    int error = -EUSERS;
-    int cancel = os_cancel_off();
-    (void)pthread_mutex_lock(&pool->mutex);
-    pool->visit_cancel = cancel;
-    for (uint32_t v = 0; v < FORMAT_VISITORS && error != 0; v++) {
+    int error = -EAGAIN;
+    for (uint32_t v = 0; v < FORMAT_VISITORS && error == -EAGAIN; v++) {
         *by = pool->core.rows + v;
         error = pool->shared ? os_lock(pool->fd, (off_t)LIB_LOCK_ROW + *by) : 0;
     }
     if (error == 0) {
         core_disown(&pool->core, *by); /* what a dead visitor announced */
+    }
+    return error;
+}
+
+int usher__visit(struct usher_pool *pool, uint32_t *by)
+{
+    int cancel = os_cancel_off();
+    (void)pthread_mutex_lock(&pool->mutex);
+    assert(!pool->visited); /* a second visit would withdraw what the first one announces */
+    int error = claim_visitor(pool, by);
+    if (error == -EAGAIN) { /* all are in use, perhaps by stopped processes: be a guest */
+        struct guest *guest;
+        error = usher__claim(pool, &guest);
+        *by = error == 0 ? guest->row : *by;
+    }
+    if (error == 0) {
+        pool->visited = true;
+        pool->visit_cancel = cancel;
         return 0;
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     os_cancel_restore(cancel);
-    return -EUSERS;
+    return error;
 }
 
 void usher__visit_end(struct usher_pool *pool, uint32_t by)
 {
     int cancel = pool->visit_cancel;
-    if (pool->shared) {
+    pool->visited = false;
+    if (by < pool->core.rows) {
+        struct guest *guest = usher__guest_with(pool, by);
+        atomic_store(&guest->state, GUEST_SPARE);
+        usher__claim_spare(pool, guest);
+    } else if (pool->shared) {
         (void)os_unlock(pool->fd, (off_t)LIB_LOCK_ROW + by);
     }
     (void)pthread_mutex_unlock(&pool->mutex);

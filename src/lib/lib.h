@@ -108,7 +108,8 @@ struct usher_pool {
     struct os_self self;
     char *path;
     size_t size;
-    int visit_cancel;      /* the visitor's cancellation state, under the mutex */
+    bool visited;          /* a thread of ours acts by a visitor's row; under the mutex, like .. */
+    int visit_cancel;      /* .. the cancellation state it had */
     pthread_mutex_t mutex; /* for the list, and for claiming rows; of this process alone */
     struct guest *guests;
     _Atomic(struct guest *) *ours; /* the same by their rows; NULL where a row is not ours */
@@ -218,8 +219,9 @@ void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest);
 /* The guest that has this row, if it is ours. */
 struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
-/* A row to act by, for a process that is no guest: *by. 0, or -EUSERS: all are in use. The pool's
-   mutex is held until usher__visit_end. */
+/* A row to act by, for a process that is no guest: *by. 0; -EUSERS: the visitors' rows are in use,
+   and the guest table is full; or another error. The pool's mutex is held until usher__visit_end.
+   */
 int usher__visit(struct usher_pool *pool, uint32_t *by);
 void usher__visit_end(struct usher_pool *pool, uint32_t by);
 /* Say that a row is ours, or whose it is. */
