@@ -248,7 +248,7 @@ const struct lab_command lab_check = {
         "  --cycle-bits, --ticket-bits B   the same of cycles (default: one more than tags)\n"
         "                 and tickets (default: as few as serve)\n"
         "  --pauses P     at most P operations are interrupted at a time (default: any number)\n"
-        "  --last Q       only the last Q processes pause, give up and resize (default: all)\n"
+        "  --last Q       only the last Q processes pause and resize (default: all)\n"
         "  --simple S     leave out, as a sum: 1 the numbers of seats, 2 coming again, 4 the\n"
         "                 rule on replaced values, so that only the harm they do is judged\n"
         "  --buffer D     D stores of a process may be on their way to memory: x86-TSO\n"

@@ -530,7 +530,7 @@ static bool may_happen(const struct step_system *system, const struct core *c,
     uint64_t world = atomic_load(&c->words[AT_WORLD]);
     uint32_t seats = core_k_seats(atomic_load(&c->words[AT_K]));
     unsigned turn = world__turn(world);
-    if (event_ != CRASH && event_ != FLUSH && !p->paused && system->limits.last != 0 &&
+    if (event_ >= GROW && event_ != FLUSH && !p->paused && system->limits.last != 0 &&
         c->self + system->limits.last < system->n) {
         return false;
     }

@@ -69,7 +69,7 @@ struct step_limits {
     /* What is left out, as a sum: 1 the numbers of seats, 2 coming again, 4 the rule that no
        compare-and-swap succeeds on a value that had been replaced (so that its harm is seen). */
     unsigned simple;
-    unsigned last;       /* only so many, the last ones, pause, give up or resize; 0: all */
+    unsigned last;       /* only so many, the last ones, pause or resize; 0: all */
     unsigned buffer;     /* stores that a process may have on their way to memory (x86-TSO) */
     unsigned count_bits; /* of a seat's question, if words do not repeat; 0: one, as is enough */
     unsigned line;       /* places in the line; 0: as the machine likes */
