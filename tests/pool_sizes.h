@@ -67,11 +67,7 @@ struct row {
 };
 
 static const struct row quick_rows[] = {
-    {"take-i-still", {4, 1, {.cycles = 1, .queue = 3}}},
     {"take-tag", {2, 1, {.cycles = 2, .crashes = 1}}},
-    {"entering-i-still", {2, 1, {.cycles = 1, .fewer = 1, .crashes = 1}}},
-    {"v-still", {3, 1, {.cycles = 1, .queue = 2}}},
-    {"author-v-still", {2, 1, {.cycles = 1, .fewer = 1, .crashes = 1}}},
     {"line-tag", {2, 1, {.cycles = 2, .crashes = 1, .gives_up = 1}}},
     {"served", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"skipped", {2, 1, {.cycles = 2, .crashes = 1}}},
@@ -104,8 +100,7 @@ static const struct row quick_rows[] = {
     {"grant-valid", {2, 1, {.cycles = 1}}},
     {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
     {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
-    {"slide-next", {3, 1, {.cycles = 1, .gives_up = 2, .queue = 2}}},
-    {"again-until", {2, 1, {.cycles = 5, .fewer = 4, .crashes = 1, .tag_bits = 2}}},
+    {"next-cleared", {3, 1, {.cycles = 1, .stale = 1}}},
     {"again-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
 };
 
@@ -155,7 +150,7 @@ static inline void pool_print_size(const struct size *size)
         {"queue", l->queue},           {"stale", l->stale},
         {"cycle bits", l->cycle_bits}, {"ticket bits", l->ticket_bits},
         {"pauses", l->pauses},         {"buffer", l->buffer},
-        {"simple", l->simple},
+        {"simple", l->simple},         {"last", l->last},
     };
     (void)printf("  n=%u k=%u", size->n, size->k);
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {

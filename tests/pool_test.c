@@ -6,13 +6,15 @@
  *
  *     pool_test            the sizes that take seconds
  *     pool_test guards     without each of the guards
+ *     pool_test repeats    words that repeat and store buffers: sizes, and without each guard
+ *     pool_test slow-repeats   the same, minutes
  *     pool_test slow       sizes and guards that take minutes
  *     pool_test large      the largest sizes, swept: hours (MiB, default 16384; which, default all)
  */
 #include "alone.h"
 #include "check/property.h"
 #include "check/sweep.h"
-#include "pool_sizes.h"
+#include "pool_repeats.h"
 #include "test.h"
 
 #include <string.h>
@@ -64,6 +66,32 @@ static void hold_at(const struct size *sizes, size_t count)
     }
 }
 
+/* What is claimed of states, without edges: where operations are interrupted, or stores buffered,
+   nothing else is. */
+static void stay_safe_at(const struct step_machine *machine, const struct size *size)
+{
+    struct check_options options = {.only_exclusion = true};
+    struct step_system system;
+    struct check_graph graph;
+    struct check_report report;
+    (void)printf("  %s", machine->name);
+    pool_print_size(size);
+    explore(machine, size, &options, &system, &graph, &report);
+    (void)printf(": %u states, %.1f s\n", check_states(&graph), graph.seconds);
+    (void)fflush(stdout);
+    EXPECT(graph.complete);
+    expect_claims(&system, &report);
+    check_report_free(&report);
+    check_graph_free(&graph);
+}
+
+static void stay_safe(const struct size *sizes, size_t count)
+{
+    for (size_t s = 0; s < count; s++) {
+        stay_safe_at(&model_pool, &sizes[s]);
+    }
+}
+
 /* The same at sizes of which memory holds only a part at a time; one of them, or all. */
 static void sweep_at(const struct size *sizes, size_t count, size_t only)
 {
@@ -108,7 +136,8 @@ static void sweep_at(const struct size *sizes, size_t count, size_t only)
    the memory is found. */
 static bool is_caught(const struct row *row, size_t memory, bool only_safety)
 {
-    struct check_options options = {.memory = memory, .only_exclusion = only_safety};
+    struct check_options options = {
+        .memory = memory, .only_exclusion = only_safety, .until_wrong = only_safety};
     struct step_system system;
     struct check_graph graph;
     struct check_report report;
@@ -165,6 +194,15 @@ static unsigned times_listed(const char *mutant, const struct row *rows, size_t 
     return listed;
 }
 
+static unsigned times_not_found_out(const char *mutant)
+{
+    unsigned listed = 0;
+    for (size_t m = 0; m < NOT_FOUND_OUT; m++) {
+        listed += strcmp(mutant, not_found_out[m]) == 0;
+    }
+    return listed;
+}
+
 static void no_guard_is_forgotten(void)
 {
     for (const struct step_machine *const *m = model_pool_mutants; *m != NULL; m++) {
@@ -172,7 +210,10 @@ static void no_guard_is_forgotten(void)
         EXPECT_EQ(times_listed(mutant, quick_rows, QUICK_ROWS) +
                       times_listed(mutant, stuck_rows, STUCK_ROWS) +
                       times_listed(mutant, slow_rows, SLOW_ROWS) +
-                      times_listed(mutant, swept_rows, SWEPT_ROWS),
+                      times_listed(mutant, swept_rows, SWEPT_ROWS) +
+                      times_listed(mutant, repeat_rows, REPEAT_ROWS) +
+                      times_listed(mutant, slow_repeat_rows, SLOW_REPEAT_ROWS) +
+                      times_not_found_out(mutant),
                   1);
     }
 }
@@ -209,6 +250,52 @@ static void guards_dropped_are_found_out_at_larger_sizes(void)
     caught(slow_rows, SLOW_ROWS, (size_t)2 << 30);
 }
 
+static void break_rules(const struct row *rows, size_t count, size_t memory)
+{
+    for (size_t r = 0; r < count; r++) {
+        expect_caught(&rows[r], is_caught(&rows[r], memory, true));
+    }
+}
+
+static void the_core_holds_where_words_repeat(void)
+{
+    stay_safe(repeat_sizes, REPEAT_SIZES);
+}
+
+static void the_core_holds_with_store_buffers(void)
+{
+    stay_safe(tso_sizes, TSO_SIZES);
+}
+
+static void guards_dropped_are_found_out_where_words_repeat(void)
+{
+    break_rules(repeat_rows, REPEAT_ROWS, (size_t)1 << 30);
+}
+
+static void words_that_repeat_do_harm(void)
+{
+    break_rules(harm_rows, HARM_ROWS, (size_t)1 << 30);
+}
+
+static void the_core_holds_where_words_repeat_at_larger_sizes(void)
+{
+    stay_safe(slow_repeat_sizes, SLOW_REPEAT_SIZES);
+    stay_safe(slow_tso_sizes, SLOW_TSO_SIZES);
+}
+
+static void guards_are_found_out_where_words_repeat_at_larger_sizes(void)
+{
+    break_rules(slow_repeat_rows, SLOW_REPEAT_ROWS, (size_t)4 << 30);
+    break_rules(slow_harm_rows, SLOW_HARM_ROWS, (size_t)4 << 30);
+}
+
+static void guards_that_make_no_difference_at_some_sizes(void)
+{
+    for (size_t r = 0; r < SPARE_ROWS; r++) {
+        stay_safe_at(pool_find(spare_rows[r].mutant), &spare_rows[r].size);
+    }
+}
+
 /* A reaper that goes on publishing though the row has gone on: the others lose nothing by it. */
 static void one_that_is_stuck_is_found(void)
 {
@@ -237,6 +324,15 @@ int main(int argc, char **argv)
     } else if (argc > 1 && strcmp(argv[1], "guards") == 0) {
         RUN(guards_dropped_are_found_out);
         RUN(who_gets_stuck_without_a_guard_is_found);
+    } else if (argc > 1 && strcmp(argv[1], "repeats") == 0) {
+        RUN(the_core_holds_where_words_repeat);
+        RUN(the_core_holds_with_store_buffers);
+        RUN(guards_dropped_are_found_out_where_words_repeat);
+        RUN(words_that_repeat_do_harm);
+    } else if (argc > 1 && strcmp(argv[1], "slow-repeats") == 0) {
+        RUN(the_core_holds_where_words_repeat_at_larger_sizes);
+        RUN(guards_are_found_out_where_words_repeat_at_larger_sizes);
+        RUN(guards_that_make_no_difference_at_some_sizes);
     } else {
         RUN(one_that_is_stuck_is_found);
         RUN(the_core_holds_at_small_sizes);

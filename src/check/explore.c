@@ -240,6 +240,14 @@ static int reserve(struct check_graph *graph, uint32_t more)
     return error;
 }
 
+/* Has a claim of safety been broken, and is that all that is asked? */
+static bool has_seen_enough(const struct check_graph *graph)
+{
+    bool crowded = graph->first_crowded != CHECK_NO_STATE &&
+                   (graph->system->claims & STEP_CLAIM(STEP_EXCLUSION)) != 0;
+    return graph->options.until_wrong && (crowded || graph->first_wrong != CHECK_NO_STATE);
+}
+
 /* Expand the states first .. first+count-1, all of one level or of two. */
 static int expand(struct explorer *e, uint32_t first, uint32_t count)
 {
@@ -373,6 +381,10 @@ static int run(struct explorer *e)
         }
         next += count;
         show_progress(e, next, start, false);
+        if (has_seen_enough(graph)) {
+            show_progress(e, next, start, true);
+            return 0;
+        }
     }
     show_progress(e, 0, start, true);
     if (graph->options.reduced && !check_reduce_certify(graph)) {

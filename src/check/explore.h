@@ -15,6 +15,7 @@
 struct check_options {
     size_t memory;       /* bytes; 0: check_budget_default() */
     bool only_exclusion; /* keep no edges: decide exclusion and nothing else */
+    bool until_wrong;    /* stop at the first state that breaks a claim of safety */
     bool reduced;        /* leave out reads that make no difference: check/reduce.h */
     unsigned threads;    /* for the analysis; 0: as many as there are processors */
     FILE *progress;      /* where to show it, or NULL; for people, on a terminal */
@@ -39,7 +40,7 @@ struct check_graph {
     const char *wrong;
     uint32_t full_states; /* states with k in C and somebody trying: exclusion put to the test */
     double seconds;
-    bool complete;      /* false: the memory limit ended it */
+    bool complete;      /* false: the memory limit ended it, or the first wrong state */
     const char *broken; /* a step broke the rules of regions: what it did, or NULL */
     uint32_t broken_at;
     unsigned broken_process;

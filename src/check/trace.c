@@ -9,8 +9,9 @@
 
 /* The lines that say what may happen beside steps. */
 static const char *const limit_names[] = {
-    "crashes", "gives-up", "grows",      "shrinks",     "cycles", "tag-bits", "line",  "fewer",
-    "queue",   "stale",    "cycle-bits", "ticket-bits", "pauses", "buffer",   "simple"};
+    "crashes", "gives-up", "grows",  "shrinks", "cycles",     "tag-bits",
+    "line",    "fewer",    "queue",  "stale",   "cycle-bits", "ticket-bits",
+    "pauses",  "buffer",   "simple", "last",    "fewer-only"};
 
 enum { LIMITS = sizeof limit_names / sizeof limit_names[0] };
 
@@ -20,7 +21,8 @@ static unsigned *limit_of(struct step_limits *limits, unsigned which)
                                    &limits->shrinks, &limits->cycles,     &limits->tag_bits,
                                    &limits->line,    &limits->fewer,      &limits->queue,
                                    &limits->stale,   &limits->cycle_bits, &limits->ticket_bits,
-                                   &limits->pauses,  &limits->buffer,     &limits->simple};
+                                   &limits->pauses,  &limits->buffer,     &limits->simple,
+                                   &limits->last,    &limits->fewer_only};
     return all[which];
 }
 

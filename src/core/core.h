@@ -139,6 +139,7 @@ struct core {
 #ifdef CORE_STEPS
     uint32_t at_i, at_v, at_k, at_row, at_own, at_announced;
     bool repeats; /* words are short enough to repeat: otherwise nothing need be announced */
+    bool ghosts;  /* keep what each process relies on: see core_steps_rely */
     struct step_memory *memory;
     struct core_buffer *buffer; /* stores not yet in memory; NULL: there are none */
     uint32_t self, at_relied;   /* whose step this is; what each process relies on: CORE_RELY */
@@ -561,7 +562,7 @@ struct core_buffer {
  */
 static inline void core_steps_rely(struct core *c, uint32_t word)
 {
-    if (c->repeats) {
+    if (c->ghosts) {
         uint64_t relied = atomic_load(&c->words[c->at_relied + c->self]);
         relied = (relied | 1ULL << (32 + word)) & ~(1ULL << word);
         atomic_store(&c->words[c->at_relied + c->self], relied);
@@ -571,7 +572,7 @@ static inline void core_steps_rely(struct core *c, uint32_t word)
 /* A word has changed, by this process: others that relied on it must see that. */
 static inline void core_steps_changed(struct core *c, uint32_t word)
 {
-    for (uint32_t p = 0; c->repeats && word < c->at_announced && p < c->rows; p++) {
+    for (uint32_t p = 0; c->ghosts && word < c->at_announced && p < c->rows; p++) {
         uint64_t relied = atomic_load(&c->words[c->at_relied + p]);
         if (p != c->self && (relied >> (32 + word) & 1) != 0) {
             atomic_store(&c->words[c->at_relied + p], relied | 1ULL << word);
@@ -632,7 +633,7 @@ static inline bool core_steps_swap(struct core *c, uint32_t word, uint64_t from,
 {
     core_steps_drain(c);
     bool swapped = step_swap(c->memory, word, from, to);
-    if (swapped && c->repeats) {
+    if (swapped && c->ghosts) {
         uint64_t relied = atomic_load(&c->words[c->at_relied + c->self]);
         c->replaced = c->replaced || (relied >> word & 1) != 0;
         core_steps_rely(c, word);

@@ -239,7 +239,7 @@ const struct lab_command lab_check = {
         "For pool, the core that ships, say what may happen to its guests:\n"
         "\n"
         "  --cycles C     each process comes C times (default 1)\n"
-        "  --fewer M      all but the first come M times fewer\n"
+        "  --fewer M      all but the first come M times fewer; --fewer-only P: P alone\n"
         "  --crashes F    F crashes, each at any step; a new process takes the row over\n"
         "  --gives-up G   G times a waiting guest gives up\n"
         "  --grows, --shrinks N   N times the pool gets a seat more, or one fewer\n"
@@ -248,6 +248,9 @@ const struct lab_command lab_check = {
         "  --cycle-bits, --ticket-bits B   the same of cycles (default: one more than tags)\n"
         "                 and tickets (default: as few as serve)\n"
         "  --pauses P     at most P operations are interrupted at a time (default: any number)\n"
+        "  --last Q       only the last Q processes pause and resize (default: all)\n"
+        "  --simple S     leave out, as a sum: 1 the numbers of seats, 2 coming again, 4 the\n"
+        "                 rule on replaced values, so that only the harm they do is judged\n"
         "  --buffer D     D stores of a process may be on their way to memory: x86-TSO\n"
         "  --line L       places in the line, a power of two (default: just enough)\n"
         "  --queue Q      first of all Q processes come one by one, and sit or wait\n"
@@ -258,7 +261,7 @@ const struct lab_command lab_check = {
         "\n"
         "    usher-lab check colored -n 4 -k 2\n"
         "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n",
-    .flags = "nkrtPyRmTjCFGUVBLWQSZDIEH",
+    .flags = "nkrtPyRmTjCFGUVBLWQSZDIEHJK",
     .operands = 1,
     .run = run,
 };

@@ -46,6 +46,8 @@ static const struct option long_options[] = {
     {"pauses", required_argument, NULL, 'Z'},
     {"buffer", required_argument, NULL, 'E'},
     {"simple", required_argument, NULL, 'H'},
+    {"last", required_argument, NULL, 'J'},
+    {"fewer-only", required_argument, NULL, 'K'},
     {NULL, 0, NULL, 0},
 };
 
@@ -167,6 +169,10 @@ static int parse_guests(int letter, const char *argument, struct step_limits *li
         return parse_limit("--buffer", argument, &limits->buffer);
     case 'H':
         return parse_limit("--simple", argument, &limits->simple);
+    case 'J':
+        return parse_limit("--last", argument, &limits->last);
+    case 'K':
+        return parse_limit("--fewer-only", argument, &limits->fewer_only);
     default:
         return parse_count("--line", argument, &limits->line);
     }
@@ -194,6 +200,8 @@ static int parse_one(int letter, char *argument, bool lists, struct lab_options 
     case 'D':
     case 'I':
     case 'H':
+    case 'J':
+    case 'K':
     case 'E':
     case 'Z':
         return parse_guests(letter, argument, &options->limits);

@@ -438,7 +438,7 @@ static void move_and_note(const struct step_system *system, struct core *c, stru
     uint64_t before = atomic_load(&c->words[AT_I]);
     move(system, c, p, process);
     p->replaced = p->replaced || c->replaced;
-    if (c->repeats && !model_pool_busy(p)) {
+    if (c->ghosts && !model_pool_busy(p)) {
         /* between operations it relies only on what it published, to come again */
         uint64_t both = p->i != 0 && p->v != 0 ? 1ULL << AT_I | 1ULL << AT_V : 0;
         both |= both << 32;
@@ -530,6 +530,10 @@ static bool may_happen(const struct step_system *system, const struct core *c,
     uint64_t world = atomic_load(&c->words[AT_WORLD]);
     uint32_t seats = core_k_seats(atomic_load(&c->words[AT_K]));
     unsigned turn = world__turn(world);
+    if (event_ >= GROW && event_ != FLUSH && !p->paused && system->limits.last != 0 &&
+        c->self + system->limits.last < system->n) {
+        return false;
+    }
     if (event_ == PAUSE) {
         return p->paused || (world__paused(world) < system->limits.pauses && p->mode != DEAD);
     }
@@ -560,7 +564,7 @@ static void crash(struct core *c, struct process *p, unsigned process)
     while (p->buffer.count > 0) { /* what a dead process has stored reaches memory */
         core_buffer_flush(c);
     }
-    if (c->repeats) {
+    if (c->ghosts) {
         atomic_store(&c->words[c->at_relied + process], 0);
     }
     /* Where nothing is announced, questions go on in the next process of the row. */

@@ -117,7 +117,7 @@ void model__settle(const struct step_system *system, const uint64_t *words, void
 enum core_progress model__go_on(struct core *c, struct process *p, unsigned process);
 
 /* step_limits.simple */
-enum { WITHOUT_SEATS = 1, WITHOUT_AGAIN = 2 };
+enum { WITHOUT_SEATS = 1, WITHOUT_AGAIN = 2, WITHOUT_RULE = 4 };
 
 #define MODEL_POOL(name_, title_, variant_)                                                        \
     {                                                                                              \

@@ -51,6 +51,7 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->at_announced = c->at_seat + c->seats;
     c->at_relied = c->at_announced + CORE_SLOTS * c->rows;
     c->repeats = model__repeats(system);
+    c->ghosts = c->repeats && (system->limits.simple & WITHOUT_RULE) == 0;
     c->broken = (enum core_guard)system->machine->variant;
 }
 
@@ -95,6 +96,8 @@ static int prepare_repeats(struct step_system *system, char why[STEP_WHY_BYTES])
     return 0;
 }
 
+enum { MOST_CYCLES = 60 }; /* model__phase: four for each, in a byte */
+
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     struct step_limits *limits = &system->limits;
@@ -102,13 +105,13 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
     unsigned words =
         AT_ROW + 2 * system->n + size + system->k + limits->grows + (CORE_SLOTS + 1) * system->n;
     if (limits->crashes > 15 || limits->gives_up > 15 || limits->grows > 15 ||
-        limits->shrinks > 15 || limits->cycles > 15 || limits->fewer > limits->cycles ||
-        limits->fewer_only > system->n || limits->queue > system->n || limits->stale > 3 ||
-        limits->pauses > 15 || limits->buffer > CORE_BUFFER_MOST || system->n > 8 ||
-        words > STEP_MAX_SHARED_WORDS) {
+        limits->shrinks > 15 || limits->cycles > MOST_CYCLES || limits->fewer > limits->cycles ||
+        limits->fewer_only > system->n || limits->last > system->n || limits->simple > 7 ||
+        limits->queue > system->n || limits->stale > 3 || limits->pauses > 15 ||
+        limits->buffer > CORE_BUFFER_MOST || system->n > 8 || words > STEP_MAX_SHARED_WORDS) {
         (void)snprintf(
             why, STEP_WHY_BYTES,
-            "pool is explored for n up to 8, small k, a buffer of 2, at most 15 of the rest");
+            "pool is explored for n up to 8, small k, 60 cycles, a buffer of 2, 15 of the rest");
         return -1;
     }
     if ((size & (size - 1)) != 0) {
@@ -144,9 +147,9 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
         /* and a pool that shrinks to nothing lets nobody in */
         system->claims = STEP_CLAIM(STEP_INVARIANT);
     }
-    if (limits->pauses > 0) {
-        /* an operation may stay interrupted for ever: pool_judge.c says what must be so meanwhile
-           */
+    if (limits->pauses > 0 || limits->buffer > 0) {
+        /* an operation may stay interrupted, or a store on its way to memory, for ever:
+           pool_judge.c says what must be so meanwhile */
         system->claims &= STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_INVARIANT);
     }
     return 0;

@@ -66,8 +66,10 @@ struct step_limits {
     /* Words so short that they repeat; 0: as shipped, and they do not repeat in an exploration. */
     unsigned tag_bits, cycle_bits, ticket_bits;
     unsigned pauses; /* so many operations at a time may be interrupted by others; 0: any number */
-    unsigned
-        simple; /* parts of a guest's way that are left out: 1 its seat's number, 2 coming again */
+    /* What is left out, as a sum: 1 the numbers of seats, 2 coming again, 4 the rule that no
+       compare-and-swap succeeds on a value that had been replaced (so that its harm is seen). */
+    unsigned simple;
+    unsigned last;       /* only so many, the last ones, pause or resize; 0: all */
     unsigned buffer;     /* stores that a process may have on their way to memory (x86-TSO) */
     unsigned count_bits; /* of a seat's question, if words do not repeat; 0: one, as is enough */
     unsigned line;       /* places in the line; 0: as the machine likes */

@@ -1,0 +1,210 @@
+/*
+ * The sizes at which the core is explored with words so short that they repeat, and with store
+ * buffers; and the guards that only these need. For pool_test.c.
+ *
+ * pauses: a step is a whole operation, and at most so many operations are interrupted at a time.
+ * Tags have 1 or 2 bits, cycles and questions one more, tickets as few as the size allows: 3 bits,
+ * so 8 tickets, for k + line up to 3, otherwise 4. The first process comes so often that its words
+ * repeat while another is interrupted.
+ */
+#ifndef USHER_TESTS_POOL_REPEATS_H
+#define USHER_TESTS_POOL_REPEATS_H
+
+#include "pool_sizes.h"
+
+/* In all of these `simple` leaves out what is not the subject: see step_limits. */
+static const struct size repeat_sizes[] = {
+    {2, 1, {.cycles = 10, .fewer = 9, .tag_bits = 1, .line = 1, .pauses = 2, .simple = 3}},
+    {2,
+     1,
+     {.cycles = 9, .fewer = 8, .crashes = 1, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}},
+    {2, 2, {.cycles = 8, .fewer = 7, .tag_bits = 1, .line = 1, .pauses = 2, .simple = 3}},
+    {2, 2, {.cycles = 6, .fewer = 4, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 2}},
+    {2,
+     2,
+     {.cycles = 1, .grows = 1, .shrinks = 2, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}},
+    {3, 1, {.cycles = 2, .fewer = 1, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}},
+    {3,
+     1,
+     {.cycles = 6, .fewer = 6, .crashes = 1, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}},
+    {3, 2, {.cycles = 1, .crashes = 1, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}},
+};
+
+static const struct size slow_repeat_sizes[] = {
+    {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1}},
+    {2, 1, {.cycles = 10, .fewer = 9, .crashes = 1, .tag_bits = 2, .line = 1, .pauses = 1}},
+    {2,
+     2,
+     {.cycles = 9, .fewer = 7, .crashes = 1, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}},
+    {2,
+     2,
+     {.cycles = 2,
+      .crashes = 1,
+      .gives_up = 1,
+      .shrinks = 1,
+      .tag_bits = 2,
+      .line = 2,
+      .pauses = 1,
+      .simple = 3}},
+    {3, 1, {.cycles = 2, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}},
+};
+
+/* Stores that are on their way to memory: x86-TSO. */
+static const struct size tso_sizes[] = {
+    {2, 1, {.cycles = 2, .crashes = 1, .buffer = 1}},
+    {2, 1, {.cycles = 1, .crashes = 1, .buffer = 2}},
+    {2,
+     1,
+     {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .buffer = 2, .simple = 3}},
+};
+
+static const struct size slow_tso_sizes[] = {
+    {2,
+     1,
+     {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .buffer = 1, .simple = 3}},
+};
+
+static const struct row repeat_rows[] = {
+    {"take-i-still",
+     {3, 1, {.cycles = 2, .fewer = 1, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}}},
+    {"v-still",
+     {3, 1, {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 7}}},
+    {"again-until",
+     {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 1}}},
+    {"announce-i",
+     {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"announce-v",
+     {2, 2, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"announce-k",
+     {2,
+      2,
+      {.cycles = 1, .grows = 1, .shrinks = 2, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"announce-line",
+     {3, 1, {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}}},
+    {"announce-row",
+     {3,
+      1,
+      {.cycles = 6, .fewer = 6, .crashes = 1, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"second-i",
+     {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"second-v",
+     {2, 2, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"announce-order",
+     {2,
+      1,
+      {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .buffer = 1, .simple = 3}}},
+    {"scan-i",
+     {2,
+      1,
+      {.cycles = 2, .crashes = 1, .grows = 1, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"scan-v",
+     {2,
+      1,
+      {.cycles = 2,
+       .gives_up = 1,
+       .grows = 1,
+       .tag_bits = 1,
+       .line = 2,
+       .pauses = 1,
+       .simple = 3}}},
+    {"scan-k",
+     {1, 1, {.cycles = 2, .grows = 2, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+    {"scan-announced",
+     {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+};
+
+static const struct row slow_repeat_rows[] = {
+    /* B holds, X and G give up, X takes the last place again, G resizes until its cycle returns and
+       waits: its old place stands before X's. */
+    {"scan-line",
+     {3,
+      1,
+      {.cycles = 2,
+       .gives_up = 2,
+       .grows = 1,
+       .shrinks = 2,
+       .tag_bits = 1,
+       .line = 4,
+       .pauses = 1,
+       .last = 2,
+       .simple = 7}}},
+    /* A has scanned the announcements, B announces K's author A, C finishes B's resize, A scans K
+       and resizes with the tag that B relies on. */
+    {"scan-order",
+     {3,
+      1,
+      {.cycles = 1,
+       .fewer = 1,
+       .fewer_only = 3,
+       .grows = 2,
+       .shrinks = 1,
+       .tag_bits = 1,
+       .line = 1,
+       .pauses = 2,
+       .last = 2,
+       .simple = 7}}},
+};
+
+/* The four losses of words that repeat, without the rule on replaced values (`simple` 4): what is
+   found is the loss itself. */
+static const struct row harm_rows[] = {
+    /* two holders of one seat */
+    {"announce-i",
+     {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 7}}},
+    /* K counts a resize that was undone: a seat is made */
+    {"announce-k",
+     {2,
+      2,
+      {.cycles = 1, .grows = 1, .shrinks = 2, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 7}}},
+    /* a dead place is recorded: one is granted too many */
+    {"announce-line",
+     {3, 1, {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 7}}},
+};
+
+static const struct row slow_harm_rows[] = {
+    /* V is published over before it is finished: the author grows the pool, and K does not say so.
+       (With waiters instead of a resize it takes four guests: too many states.) */
+    {"announce-v",
+     {2,
+      2,
+      {.cycles = 18, .fewer = 17, .grows = 1, .tag_bits = 1, .line = 1, .pauses = 2, .simple = 7}}},
+};
+
+/* A mutant holds at these sizes. */
+static const struct row spare_rows[] = {
+    /* without store buffers the second read cannot overtake the announcement */
+    {"announce-order",
+     {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
+};
+
+/* Found out at no size that was tried: docs/testing.md says which. */
+static const char *const not_found_out[] = {
+    /* not needed any more, by argument */
+    "entering-i-still",
+    "slide-next",
+    "author-v-still",
+    "second-row",
+    /* needed, by argument: too many states */
+    "second-k",
+    "second-line",
+    "second-seat",
+    "announce-seat",
+    "scan-first",
+    "scan-seats",
+    "slide-waits",
+};
+
+enum {
+    REPEAT_SIZES = sizeof repeat_sizes / sizeof repeat_sizes[0],
+    SLOW_REPEAT_SIZES = sizeof slow_repeat_sizes / sizeof slow_repeat_sizes[0],
+    TSO_SIZES = sizeof tso_sizes / sizeof tso_sizes[0],
+    SLOW_TSO_SIZES = sizeof slow_tso_sizes / sizeof slow_tso_sizes[0],
+    REPEAT_ROWS = sizeof repeat_rows / sizeof repeat_rows[0],
+    SLOW_REPEAT_ROWS = sizeof slow_repeat_rows / sizeof slow_repeat_rows[0],
+    HARM_ROWS = sizeof harm_rows / sizeof harm_rows[0],
+    SLOW_HARM_ROWS = sizeof slow_harm_rows / sizeof slow_harm_rows[0],
+    SPARE_ROWS = sizeof spare_rows / sizeof spare_rows[0],
+    NOT_FOUND_OUT = sizeof not_found_out / sizeof not_found_out[0]
+};
+
+#endif
