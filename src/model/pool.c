@@ -300,7 +300,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
     case CLAIMING:
         p->questions = p->u.claim.run;
         p->seat = p->u.claim.ok ? p->u.claim.seat : 0;
-        begin(c, p, p->u.claim.ok ? HOLDING : COUNTING, process);
+        begin(c, p, p->u.claim.ok ? HOLDING : p->u.claim.full ? RELEASING : COUNTING, process);
         break;
     case COUNTING:
         begin(c, p, CLAIMING, process);
