@@ -68,7 +68,11 @@ status 64 "$lab" run pool -n 2 -k 1
 status 64 "$lab" equal pool pool -n 2 -k 1
 status 64 "$lab" check pool -n 20 -k 1
 status 64 "$lab" check pool -n 2 -k 1 --line 3
-status 64 "$lab" check pool -n 2 -k 1 --tag-bits 1
+status 64 "$lab" check pool -n 2 -k 1 --tag-bits 7
+status 64 "$lab" check pool -n 2 -k 1 --pauses 1
+status 0 "$lab" check pool -n 1 -k 1 --tag-bits 1 --pauses 1 --line 1 --cycles 2 --only exclusion
+status 1 "$lab" check mutant-pool-scan-k -n 1 -k 1 --tag-bits 1 --pauses 1 --line 1 --cycles 2 --grows 2 --simple 3 --last 1 --trace "$dir/repeat.trace"
+status 0 "$lab" replay "$dir/repeat.trace"
 status 0 "$lab" check colored -n 2 -k 1 --json
 json '.properties | has("invariant") | not' # the papers' machines state none
 json '.properties | has("first-in") | not'  # and it tells no doorway

@@ -184,7 +184,7 @@ static const char *const not_found_out[] = {
     "slide-next",
     "author-v-still",
     "second-row",
-    /* needed, by argument: too many states */
+    /* needed, by argument, or nothing is known: too many states */
     "second-k",
     "second-line",
     "second-seat",
