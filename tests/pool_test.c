@@ -194,11 +194,11 @@ static unsigned times_listed(const char *mutant, const struct row *rows, size_t 
     return listed;
 }
 
-static unsigned times_not_found_out(const char *mutant)
+static unsigned times_named(const char *mutant, const char *const *names, size_t count)
 {
     unsigned listed = 0;
-    for (size_t m = 0; m < NOT_FOUND_OUT; m++) {
-        listed += strcmp(mutant, not_found_out[m]) == 0;
+    for (size_t m = 0; m < count; m++) {
+        listed += strcmp(mutant, names[m]) == 0;
     }
     return listed;
 }
@@ -213,7 +213,8 @@ static void no_guard_is_forgotten(void)
                       times_listed(mutant, swept_rows, SWEPT_ROWS) +
                       times_listed(mutant, repeat_rows, REPEAT_ROWS) +
                       times_listed(mutant, slow_repeat_rows, SLOW_REPEAT_ROWS) +
-                      times_not_found_out(mutant),
+                      times_named(mutant, found_elsewhere, FOUND_ELSEWHERE) +
+                      times_named(mutant, not_found_out, NOT_FOUND_OUT),
                   1);
     }
 }

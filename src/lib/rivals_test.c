@@ -196,7 +196,9 @@ static void whoever_finds_that_it_pays_begins_anew(void)
 /* Another thread, which comes and goes when it is told to. */
 enum order { REST, COME_AND_GO, COME, GO, END };
 static atomic_int order;
-static _Thread_local unsigned disturb; /* before so many accesses of this thread's */
+static _Thread_local unsigned disturb; /* so often, just before this thread swaps I */
+
+static struct usher_pool *disturbed_in;
 
 static void tell(enum order what)
 {
@@ -208,7 +210,9 @@ static void tell(enum order what)
 
 void core_counted(void)
 {
-    if (disturb > 0) {
+    const struct guest *guest = usher__mine.last.guest;
+    if (disturb > 0 && guest != NULL &&
+        core_row_state(atomic_load(&disturbed_in->rows[guest->row].word)) == CORE_ENTERING) {
         disturb = looks > 0 ? 0 : disturb - 1; /* until it has stepped aside */
         if (disturb > 0) {
             tell(COME_AND_GO);
@@ -244,6 +248,7 @@ static bool steps_aside(struct usher_pool *pool, unsigned disturbed)
 {
     struct usher_seat seat;
     looks = 0;
+    disturbed_in = pool;
     disturb = disturbed;
     int result = usher_acquire(pool, &seat);
     disturb = 0;

@@ -1,4 +1,5 @@
-/* The core as a step machine: see pool.h. */
+/* The core as a step machine: what a process does in each of its modes. See pool.h; pool_step.c says
+   when it moves. */
 #include "model/pool.h"
 
 #include "core/again.h"
@@ -93,7 +94,7 @@ static void begin_reaping(struct core *c, struct process *p, enum mode mode, uns
 }
 
 /* Begin a mode: set up its frame and run to its first access, which is for the next step. */
-static void begin(struct core *c, struct process *p, enum mode mode, unsigned process)
+void model__begin(struct core *c, struct process *p, enum mode mode, unsigned process)
 {
     if (p->simple_seat && (mode == CLAIMING || mode == SITTING_AGAIN)) {
         mode = HOLDING;
@@ -197,14 +198,9 @@ static unsigned next_dead(struct core *c, unsigned first)
     return first;
 }
 
-static void change_world(struct core *c, uint64_t world)
-{
-    atomic_store(&c->words[AT_WORLD], world);
-}
-
 static void forget_place(struct core *c, unsigned process)
 {
-    change_world(c, world__without(atomic_load(&c->words[AT_WORLD]), process));
+    model__change_world(c, world__without(atomic_load(&c->words[AT_WORLD]), process));
 }
 
 /* Is there something to go by, and no field of it full? */
@@ -221,10 +217,10 @@ static void entered_again(struct core *c, struct process *p, unsigned process)
     if (p->u.again.granted) {
         p->i = p->u.again.i;
         p->ticket = core_i_issue(p->i);
-        begin(c, p, SITTING_AGAIN, process);
+        model__begin(c, p, SITTING_AGAIN, process);
     } else {
         p->cycles -= !p->endless;
-        begin(c, p, TAKING, process);
+        model__begin(c, p, TAKING, process);
     }
 }
 
@@ -233,14 +229,14 @@ static void left_again(struct core *c, struct process *p, unsigned process)
     struct core_leave leave = {.row = process, .r = core_row(CORE_LEAVING, p->run.last, 0)};
     if (p->u.again.done) {
         p->v = p->u.again.v;
-        begin(c, p, RESTING, process);
+        model__begin(c, p, RESTING, process);
         return;
     }
     leave.published = p->u.again.published;
     leave.v = leave.published ? p->u.again.v : 0;
     memset(&p->u, 0, sizeof p->u);
     p->u.slow.leave = leave;
-    begin(c, p, LEAVING_SLOWLY, process);
+    model__begin(c, p, LEAVING_SLOWLY, process);
 }
 
 /* The next of the dead, or what comes after all of them. */
@@ -249,9 +245,9 @@ static void reap_next(struct core *c, struct process *p, unsigned process, unsig
     bool cleans = p->cleans || p->mode == CLEANING;
     p->target = (uint8_t)(cleans ? c->rows : next_dead(c, first));
     if (p->target < c->rows) {
-        begin(c, p, c->repeats ? WATCHING : REAPING, process);
+        model__begin(c, p, c->repeats ? WATCHING : REAPING, process);
     } else {
-        begin(c, p, cleans ? RESTING : LOOKING, process);
+        model__begin(c, p, cleans ? RESTING : LOOKING, process);
     }
 }
 
@@ -262,7 +258,7 @@ static void prove(struct core *c, struct process *p, unsigned process)
     uint64_t row = atomic_load(&c->words[core__row_at(c, p->target)]);
     if (world__dead(atomic_load(&c->words[AT_WORLD]), p->target) &&
         core_row_state(row) != CORE_IDLE) {
-        begin(c, p, p->cleans ? CLEANING : REAPING, process);
+        model__begin(c, p, p->cleans ? CLEANING : REAPING, process);
     } else {
         core_unwatch(c, process);
         p->watched = 0;
@@ -283,9 +279,9 @@ static void finished(struct core *c, struct process *p, unsigned process)
             if (p->u.take.enter.granted && remembers(p, process)) {
                 p->i = core_i(p->ticket, process, p->run.last);
             }
-            begin(c, p, p->u.take.enter.seated ? HOLDING : CLAIMING, process);
+            model__begin(c, p, p->u.take.enter.seated ? HOLDING : CLAIMING, process);
         } else {
-            begin(c, p, p->u.take.full ? RESTING : LOOKING, process);
+            model__begin(c, p, p->u.take.full ? RESTING : LOOKING, process);
         }
         break;
     case HELPING:
@@ -295,33 +291,37 @@ static void finished(struct core *c, struct process *p, unsigned process)
         break;
     case WATCHING:
         p->watched = core_row_cycle(p->u.watch.r);
-        begin(c, p, PROVING, process);
+        model__begin(c, p, PROVING, process);
         break;
     case CLAIMING:
         p->questions = p->u.claim.run;
         p->seat = p->u.claim.ok ? p->u.claim.seat : 0;
-        begin(c, p, p->u.claim.ok ? HOLDING : p->u.claim.full ? RELEASING : COUNTING, process);
+        model__begin(c, p,
+                     p->u.claim.ok     ? HOLDING
+                     : p->u.claim.full ? RELEASING
+                                       : COUNTING,
+                     process);
         break;
     case COUNTING:
-        begin(c, p, CLAIMING, process);
+        model__begin(c, p, CLAIMING, process);
         break;
     case GIVING_UP:
         if (!p->u.give_up.granted) {
             forget_place(c, process);
         }
-        begin(c, p, p->u.give_up.granted ? LOOKING : RESTING, process);
+        model__begin(c, p, p->u.give_up.granted ? LOOKING : RESTING, process);
         break;
     case RESIZING:
         p->run = p->u.resize.run;
         p->i = 0; /* not of this cycle any more */
-        begin(c, p, RESTING, process);
+        model__begin(c, p, RESTING, process);
         break;
     case ENTERING_AGAIN:
         entered_again(c, p, process);
         break;
     case SITTING_AGAIN:
         p->seat = p->u.again.seat_at - c->at_seat;
-        begin(c, p, p->u.again.seated ? HOLDING : CLAIMING, process);
+        model__begin(c, p, p->u.again.seated ? HOLDING : CLAIMING, process);
         break;
     case LEAVING_AGAIN:
         left_again(c, p, process);
@@ -331,7 +331,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
             remembers(p, process)) {
             p->v = p->u.release.slow.leave.v;
         }
-        begin(c, p, RESTING, process);
+        model__begin(c, p, RESTING, process);
         break;
     case LEAVING_SLOWLY:
     case RESTING:
@@ -339,7 +339,7 @@ static void finished(struct core *c, struct process *p, unsigned process)
     case PROVING:
     case HOLDING:
     case DEAD:
-        begin(c, p, RESTING, process);
+        model__begin(c, p, RESTING, process);
         break;
     }
 }
@@ -351,9 +351,9 @@ static void look(struct core *c, struct process *p, unsigned process)
     if (core_row_state(row) == CORE_GRANTED) {
         p->ticket = core_row_ticket(row);
         forget_place(c, process);
-        begin(c, p, CLAIMING, process);
+        model__begin(c, p, CLAIMING, process);
     } else {
-        begin(c, p, HELPING, process);
+        model__begin(c, p, HELPING, process);
     }
 }
 
@@ -367,20 +367,20 @@ static void rest(const struct step_system *system, struct core *c, struct proces
     if (p->mode == DEAD) {
         uint64_t row = step_read(c->memory, core__row_at(c, process));
         if (core_row_state(row) == CORE_IDLE) {
-            change_world(c, atomic_load(&c->words[AT_WORLD]) & ~(1ULL << process));
+            model__change_world(c, atomic_load(&c->words[AT_WORLD]) & ~(1ULL << process));
             core_disown(c, process);
             p->run.last = p->run.end = core_row_cycle(row);
-            begin(c, p, RESTING, process);
+            model__begin(c, p, RESTING, process);
         }
         return;
     }
     p->target = (uint8_t)next_dead(c, 0);
     if (more) {
         p->k = system->limits.shrinks != 0 ? atomic_load(&c->words[AT_K]) : 0;
-        begin(c, p, may_again(c, p) ? ENTERING_AGAIN : TAKING, process);
+        model__begin(c, p, may_again(c, p) ? ENTERING_AGAIN : TAKING, process);
     } else if (p->target < c->rows) {
         p->cleans = c->repeats;
-        begin(c, p, c->repeats ? WATCHING : CLEANING, process);
+        model__begin(c, p, c->repeats ? WATCHING : CLEANING, process);
     } else {
         p->target = 0;
         (void)step_read(c->memory, core__row_at(c, process));
@@ -392,7 +392,7 @@ static void rest(const struct step_system *system, struct core *c, struct proces
 }
 
 /* One step of the process, in its mode. */
-static void move(const struct step_system *system, struct core *c, struct process *p,
+void model__move(const struct step_system *system, struct core *c, struct process *p,
                  unsigned process)
 {
     switch ((enum mode)p->mode) {
@@ -407,7 +407,7 @@ static void move(const struct step_system *system, struct core *c, struct proces
         prove(c, p, process);
         break;
     case HOLDING:
-        begin(c, p, p->v != 0 ? LEAVING_AGAIN : RELEASING, process);
+        model__begin(c, p, p->v != 0 ? LEAVING_AGAIN : RELEASING, process);
         /* fall through */
     case TAKING:
     case ENTERING_AGAIN:
@@ -428,196 +428,4 @@ static void move(const struct step_system *system, struct core *c, struct proces
         }
         break;
     }
-}
-
-/* One step; and a guest that waits, and that a new I names, has just got its place. The dead have
-   none in the order. */
-static void move_and_note(const struct step_system *system, struct core *c, struct process *p,
-                          unsigned process)
-{
-    uint64_t before = atomic_load(&c->words[AT_I]);
-    move(system, c, p, process);
-    p->replaced = p->replaced || c->replaced;
-    if (c->ghosts && !model_pool_busy(p)) {
-        /* between operations it relies only on what it published, to come again */
-        uint64_t both = p->i != 0 && p->v != 0 ? 1ULL << AT_I | 1ULL << AT_V : 0;
-        both |= both << 32;
-        uint64_t relied = atomic_load(&c->words[c->at_relied + process]);
-        atomic_store(&c->words[c->at_relied + process], relied & both);
-    }
-    uint64_t i = atomic_load(&c->words[AT_I]);
-    uint64_t world = atomic_load(&c->words[AT_WORLD]);
-    if (i != before && !world__dead(world, core_i_row(i)) &&
-        core_row_state(atomic_load(&c->words[core__row_at(c, core_i_row(i))])) == CORE_WAITING) {
-        change_world(c, world__with(world, core_i_row(i)));
-    }
-}
-
-enum { MOST_ALONE = 4000 }; /* accesses of one operation that nobody disturbs */
-
-/*
- * Where operations are interrupted only when they pause (step_limits.pauses): one step is the whole
- * operation, or what is left of it. The event PAUSE is one access of it.
- */
-static void run_alone(const struct step_system *system, struct core *c, struct process *p,
-                      unsigned process)
-{
-    for (unsigned steps = 0; model_pool_busy(p) && !p->stuck; steps++) {
-        p->stuck = steps == MOST_ALONE;
-        move_and_note(system, c, p, process);
-    }
-    if (c->memory->access != NULL) {
-        c->memory->access->count = 1; /* the last one stands for all */
-    }
-}
-
-/* After its last access it is not paused any more; after any other it may be. */
-static void note_paused(struct core *c, struct process *p, bool paused)
-{
-    uint64_t world = atomic_load(&c->words[AT_WORLD]);
-    if (p->paused != paused) {
-        change_world(c, paused ? world + (1ULL << PAUSED_SHIFT) : world - (1ULL << PAUSED_SHIFT));
-    }
-    p->paused = paused;
-}
-
-static void lay_out(const struct step_system *system, struct step_memory *memory, struct process *p,
-                    unsigned process, struct core *c)
-{
-    model__core(system, memory, c);
-    p->endless = model__endless(system);
-    p->simple_seat = (system->limits.simple & WITHOUT_SEATS) != 0;
-    p->simple_again = (system->limits.simple & WITHOUT_AGAIN) != 0;
-    c->self = process;
-    p->buffer.depth = (uint8_t)system->limits.buffer;
-    c->buffer = p->buffer.depth != 0 ? &p->buffer : NULL;
-    if (p->i != atomic_load(&c->words[AT_I]) && p->v != atomic_load(&c->words[AT_V]) &&
-        p->mode == RESTING) {
-        p->i = 0; /* they never say that again, and core_enter_again would see it and do nothing */
-        p->v = c->repeats ? 0 : p->v;
-    }
-}
-
-void model__step(const struct step_system *system, struct step_memory *memory, void *state,
-                 unsigned process)
-{
-    struct process *p = state;
-    struct core c;
-    lay_out(system, memory, p, process, &c);
-    unsigned turn = world__turn(atomic_load(&c.words[AT_WORLD]));
-    if (turn != 0 && turn != process + 1) {
-        (void)step_read(memory, core__row_at(&c, process));
-        return;
-    }
-    move_and_note(system, &c, p, process);
-    if (system->limits.pauses != 0) {
-        run_alone(system, &c, p, process);
-        note_paused(&c, p, false);
-    }
-    if (turn != 0 && (p->mode == LOOKING || p->mode == HOLDING)) {
-        uint64_t world = atomic_load(&c.words[AT_WORLD]);
-        change_world(&c, world__with_turn(world, turn < system->limits.queue ? turn + 1 : 0));
-    }
-    if (p->mode == RESTING && p->cycles >= system->limits.cycles && !p->endless) {
-        p->i = p->v = 0; /* it does not come again */
-    }
-}
-
-/* May this happen to the process now? */
-static bool may_happen(const struct step_system *system, const struct core *c,
-                       const struct process *p, unsigned event_)
-{
-    uint64_t world = atomic_load(&c->words[AT_WORLD]);
-    uint32_t seats = core_k_seats(atomic_load(&c->words[AT_K]));
-    unsigned turn = world__turn(world);
-    if (event_ >= GROW && event_ != FLUSH && !p->paused && system->limits.last != 0 &&
-        c->self + system->limits.last < system->n) {
-        return false;
-    }
-    if (event_ == PAUSE) {
-        return p->paused || (world__paused(world) < system->limits.pauses && p->mode != DEAD);
-    }
-    if (event_ == FLUSH) {
-        return p->buffer.count > 0;
-    }
-    if (world__left(world, event_) == 0 || p->mode == DEAD || turn != 0) {
-        return false;
-    }
-    switch (event_) {
-    case CRASH:
-        return p->mode != RESTING;
-    case GIVE_UP:
-        return p->mode == LOOKING;
-    case GROW: /* endless: any number of times, but not to any number of seats */
-        return p->mode == RESTING && (!p->endless || seats < system->k + system->limits.grows);
-    default:
-        return p->mode == RESTING && (!p->endless || seats + system->limits.shrinks > system->k);
-    }
-}
-
-static void crash(struct core *c, struct process *p, unsigned process)
-{
-    uint64_t world = atomic_load(&c->words[AT_WORLD]);
-    world = world__without(world, process) | 1ULL << process;
-    world -= p->paused ? 1ULL << PAUSED_SHIFT : 0;
-    change_world(c, world);
-    while (p->buffer.count > 0) { /* what a dead process has stored reaches memory */
-        core_buffer_flush(c);
-    }
-    if (c->ghosts) {
-        atomic_store(&c->words[c->at_relied + process], 0);
-    }
-    /* Where nothing is announced, questions go on in the next process of the row. */
-    struct core_run questions = p->mode == CLAIMING ? p->u.claim.run : p->questions;
-    memset(p, 0, sizeof *p);
-    p->mode = DEAD;
-    p->questions.last = c->repeats ? 0 : questions.last;
-}
-
-/* Give up or resize: paused before the first access, if one more may pause, or all of it. */
-static void begin_event(const struct step_system *system, struct core *c, struct process *p,
-                        unsigned process, unsigned event_)
-{
-    p->grows = event_ == GROW;
-    begin(c, p, event_ == GIVE_UP ? GIVING_UP : RESIZING, process);
-    if (system->limits.pauses == 0) {
-        return;
-    }
-    if (world__paused(atomic_load(&c->words[AT_WORLD])) < system->limits.pauses) {
-        note_paused(c, p, true);
-    } else {
-        run_alone(system, c, p, process);
-    }
-}
-
-bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
-                  unsigned process, unsigned event_)
-{
-    struct process *p = state;
-    struct core c;
-    lay_out(system, memory, p, process, &c);
-    uint64_t world = atomic_load(&c.words[AT_WORLD]);
-    if (!may_happen(system, &c, p, event_)) {
-        return false;
-    }
-    if (event_ == PAUSE) {
-        move_and_note(system, &c, p, process);
-        note_paused(&c, p, model_pool_busy(p));
-        return true;
-    }
-    if (event_ == FLUSH) {
-        core_buffer_flush(&c);
-        return true;
-    }
-    if (event_ == CRASH || !model__endless(system)) {
-        change_world(&c, world - (1ULL << world__left_shift(event_)));
-    }
-    if (event_ == CRASH) {
-        uint8_t cycles = p->cycles;
-        crash(&c, p, process);
-        p->cycles = cycles;
-        return true;
-    }
-    begin_event(system, &c, p, process, event_);
-    return true;
 }

@@ -90,7 +90,19 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES]);
 void model__init(const struct step_system *system, uint64_t *words);
 
-/* pool.c: what happens. */
+/* pool.c: what a process does. */
+/* Begin a mode: set up its frame and run to its first access, which is for the next step. */
+void model__begin(struct core *c, struct process *p, enum mode mode, unsigned process);
+/* One step of the process, in its mode. */
+void model__move(const struct step_system *system, struct core *c, struct process *p,
+                 unsigned process);
+
+static inline void model__change_world(struct core *c, uint64_t world)
+{
+    atomic_store(&c->words[AT_WORLD], world);
+}
+
+/* pool_step.c: when it moves, and what else happens. */
 void model__step(const struct step_system *system, struct step_memory *memory, void *state,
                  unsigned process);
 bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
