@@ -150,11 +150,11 @@ int usher__claim(struct usher_pool *pool, struct guest **claimed)
     return 0;
 }
 
-/* A visitor's row that nobody has; -EAGAIN: there is none. */
+/* A visitor's row that nobody has. -EAGAIN: there is none; or why the last one cannot be locked. */
 static int claim_visitor(struct usher_pool *pool, uint32_t *by)
 {
     int error = -EAGAIN;
-    for (uint32_t v = 0; v < FORMAT_VISITORS && error == -EAGAIN; v++) {
+    for (uint32_t v = 0; v < FORMAT_VISITORS && error != 0; v++) {
         *by = pool->core.rows + v;
         error = pool->shared ? os_lock(pool->fd, (off_t)LIB_LOCK_ROW + *by) : 0;
     }
@@ -170,7 +170,7 @@ int usher__visit(struct usher_pool *pool, uint32_t *by)
     (void)pthread_mutex_lock(&pool->mutex);
     assert(!pool->visited); /* a second visit would withdraw what the first one announces */
     int error = claim_visitor(pool, by);
-    if (error == -EAGAIN) { /* all are in use, perhaps by stopped processes: be a guest */
+    if (error != 0) { /* all are in use, perhaps by stopped processes: be a guest */
         struct guest *guest;
         error = usher__claim(pool, &guest);
         *by = error == 0 ? guest->row : *by;
