@@ -35,9 +35,19 @@ static void exclude(struct core_reserve *f, uint32_t number, uint32_t mask)
     }
 }
 
-static bool is_named(const struct core_reserve *f, uint32_t ahead)
+/* The first number from `ahead` on that is excluded, or is not; CORE_TAG_MASK + 1: there is none. */
+static uint32_t next_that(const struct core_reserve *f, uint32_t ahead, bool excluded)
 {
-    return (f->named[ahead / 64] >> (ahead % 64) & 1) != 0;
+    while (ahead <= CORE_TAG_MASK) {
+        uint64_t word = excluded ? f->named[ahead / 64] : ~f->named[ahead / 64];
+        word &= ~0ULL << (ahead % 64);
+        if (word != 0) {
+            ahead = ahead / 64 * 64 + (uint32_t)__builtin_ctzll(word);
+            break;
+        }
+        ahead = ahead / 64 * 64 + 64;
+    }
+    return ahead <= CORE_TAG_MASK ? ahead : CORE_TAG_MASK + 1;
 }
 
 /* The next row that may have announced anything, from `row` on; rows + visitors: there is none. How
@@ -123,18 +133,11 @@ static enum core_progress scan_seats(struct core *c, struct core_reserve *f)
 /* The first run of numbers that are not excluded. It ends where the tag runs over, for again.h. */
 static void choose(struct core_reserve *f)
 {
-    uint32_t begin = 0;
-    while (begin <= CORE_TAG_MASK && is_named(f, begin)) {
-        begin++;
-    }
+    uint32_t begin = next_that(f, 0, false);
+    uint32_t end = next_that(f, begin, true);
+    uint32_t over = begin + CORE_TAG_MASK + 1 - ((f->run.last + 1 + begin) & CORE_TAG_MASK);
+    end = end < over ? end : over;
     f->full = begin > CORE_TAG_MASK;
-    uint32_t end = begin;
-    while (end <= CORE_TAG_MASK && !is_named(f, end)) {
-        end++;
-        if (((f->run.last + 1 + end) & CORE_TAG_MASK) == 0) {
-            break;
-        }
-    }
     begin = f->full ? 0 : begin;
     end = f->full ? 0 : end;
     f->run.end = (f->run.last + end) & CORE_CYCLE_MASK;
