@@ -177,8 +177,8 @@ static const struct row spare_rows[] = {
      {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
 };
 
-/* Found out at no size that was tried, but elsewhere: by src/core/get_test.c, built without the guard
-   (get_without_*), or on the walks of pool_walk_test.c. */
+/* Found out at no size that was tried, but elsewhere: by src/core/get_test.c, built without the
+   guard (get_without_*), or on the walks of pool_walk_test.c. */
 static const char *const found_elsewhere[] = {
     "second-k",      "second-line", "second-seat", "second-row",
     "announce-seat", "scan-first",  "scan-seats",  "slide-waits",

@@ -2,8 +2,8 @@
  * The core with words that repeat, on random walks: a guest is interrupted before any access of any
  * operation, for as many operations of the others as it takes, and goes on. Guests come for ever,
  * give up, crash, and resize the pool. Every state is judged as in an exploration (pool_judge.c).
- * Walks go where explorations have too many states. They prove nothing, but find soon what is wrong:
- * some guards, dropped, are found out here alone.
+ * Walks go where explorations have too many states. They prove nothing, but find soon what is
+ * wrong: some guards, dropped, are found out here alone.
  *
  *     pool_walk_test [SEED]         the core, and the mutants; seconds
  *     pool_walk_test slow [SEED]    the core, for minutes
@@ -60,7 +60,8 @@ static void begin(const struct step_machine *machine, const struct size *size, u
     walk.rests = 4U << below(8);
 }
 
-/* One turn of a process: a whole operation, or one access of it, or something that happens to it. */
+/* One turn of a process: a whole operation, or one access of it, or something that happens to it.
+   */
 static void turn(unsigned process)
 {
     const struct step_machine *machine = walk.system.machine;

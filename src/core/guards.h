@@ -1,6 +1,6 @@
 /*
- * What the core takes care of, one by one. A mutant drops one guard, to show what it is for: only in
- * exploring builds, and in tests that are built without a guard (-DCORE_BROKEN).
+ * What the core takes care of, one by one. A mutant drops one guard, to show what it is for: only
+ * in exploring builds, and in tests that are built without a guard (-DCORE_BROKEN).
  */
 #ifndef USHER_CORE_GUARDS_H
 #define USHER_CORE_GUARDS_H

@@ -35,7 +35,8 @@ static void exclude(struct core_reserve *f, uint32_t number, uint32_t mask)
     }
 }
 
-/* The first number from `ahead` on that is excluded, or is not; CORE_TAG_MASK + 1: there is none. */
+/* The first number from `ahead` on that is excluded, or is not; CORE_TAG_MASK + 1: there is none.
+   */
 static uint32_t next_that(const struct core_reserve *f, uint32_t ahead, bool excluded)
 {
     while (ahead <= CORE_TAG_MASK) {

@@ -1,7 +1,7 @@
 /*
  * Processes that act on a pool without being guests, in usher_reap and usher_release_for: they have
- * eight rows for that, and where these are in use, perhaps by stopped processes, they become guests.
- * A normal release is never taken for a death.
+ * eight rows for that, and where these are in use, perhaps by stopped processes, they become
+ * guests. A normal release is never taken for a death.
  */
 #include "lib/lib.h"
 

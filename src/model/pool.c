@@ -1,5 +1,5 @@
-/* The core as a step machine: what a process does in each of its modes. See pool.h; pool_step.c says
-   when it moves. */
+/* The core as a step machine: what a process does in each of its modes. See pool.h; pool_step.c
+   says when it moves. */
 #include "model/pool.h"
 
 #include "core/again.h"
