@@ -4,8 +4,8 @@
  *
  * pauses: a step is a whole operation, and at most so many operations are interrupted at a time.
  * Tags have 1 or 2 bits, cycles and questions one more, tickets as few as the size allows: 3 bits,
- * so 8 tickets, for k + line up to 3, otherwise 4. The first process comes so often that its words
- * repeat while another is interrupted.
+ * so 8 tickets, for k + line up to 3, otherwise 4. The first process comes until its words repeat
+ * while another process is interrupted.
  */
 #ifndef USHER_TESTS_POOL_REPEATS_H
 #define USHER_TESTS_POOL_REPEATS_H

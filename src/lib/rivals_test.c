@@ -196,7 +196,8 @@ static void whoever_finds_that_it_pays_begins_anew(void)
 /* Another thread, which comes and goes when it is told to. */
 enum order { REST, COME_AND_GO, COME, GO, END };
 static atomic_int order;
-static _Thread_local unsigned disturb; /* so often, just before this thread swaps I */
+static _Thread_local unsigned
+    disturb; /* how many times another comes just before this thread swaps I */
 
 static struct usher_pool *disturbed_in;
 

@@ -1,5 +1,5 @@
 /*
- * A waiter that is told to look (FORMAT_TOLD) as it wakes up knows of it, whichever instruction it
+ * A waiter to which another gives FORMAT_TOLD as it wakes up knows of it, whichever instruction it
  * has come to: the waiter is stopped after each instruction from the end of its sleep on, told, and
  * granted a seat. Then it must pass the duty on. The linker puts functions of this file in the
  * place of the sleep and before usher__look_pass_on (--wrap).

@@ -55,7 +55,7 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->broken = (enum core_guard)system->machine->variant;
 }
 
-/* Tickets that are told apart must be more than twice as many as can be in use at once. */
+/* There must be more than twice as many ticket numbers as tickets can be in use at once. */
 static unsigned least_ticket_bits(const struct step_system *system)
 {
     const struct step_limits *limits = &system->limits;
