@@ -184,13 +184,6 @@ static const char *const found_elsewhere[] = {
     "announce-seat", "scan-first",  "scan-seats",  "slide-waits",
 };
 
-/* Found out nowhere: docs/testing.md says why they are not needed any more. */
-static const char *const not_found_out[] = {
-    "entering-i-still",
-    "slide-next",
-    "author-v-still",
-};
-
 enum {
     REPEAT_SIZES = sizeof repeat_sizes / sizeof repeat_sizes[0],
     SLOW_REPEAT_SIZES = sizeof slow_repeat_sizes / sizeof slow_repeat_sizes[0],
@@ -202,7 +195,6 @@ enum {
     SLOW_HARM_ROWS = sizeof slow_harm_rows / sizeof slow_harm_rows[0],
     SPARE_ROWS = sizeof spare_rows / sizeof spare_rows[0],
     FOUND_ELSEWHERE = sizeof found_elsewhere / sizeof found_elsewhere[0],
-    NOT_FOUND_OUT = sizeof not_found_out / sizeof not_found_out[0]
 };
 
 #endif

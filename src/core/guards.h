@@ -34,9 +34,7 @@ enum core_guard {
     CORE_GUARD_NEXT_CLEARED,     /* the place of a ticket is cleared, by any issuer */
     CORE_GUARD_TAKE_I_STILL,     /* I still i, before the line is recorded */
     CORE_GUARD_TAKE_TAG,         /* the author's row has I's tag */
-    CORE_GUARD_ENTERING_I_STILL, /* I still i, before a row that enters is granted */
     CORE_GUARD_V_STILL,          /* V still v, before finish_release acts on a row */
-    CORE_GUARD_AUTHOR_V_STILL,   /* V still v, before the author's row is set free */
     CORE_GUARD_AUTHOR_TAG,       /* the author's row has V's tag */
     CORE_GUARD_LINE_TAG,         /* the waiter's row has the line's tag */
     CORE_GUARD_SERVED,           /* SERVED is marked */
@@ -78,7 +76,6 @@ enum core_guard {
     CORE_GUARD_GRANT_VALID,      /* I's author is granted only a ticket that is valid */
     CORE_GUARD_ISSUED,           /* only a ticket that has been issued is delivered */
     CORE_GUARD_SLIDE_PLACE,      /* only an undecided place of this lap is slid over */
-    CORE_GUARD_SLIDE_NEXT,       /* and only with another such */
     CORE_GUARD_AGAIN_UNTIL,      /* no field of I, V or the row runs over when it enters again */
     CORE_GUARD_AGAIN_V,          /* V is what the guest last published, before it enters again */
 };

@@ -97,12 +97,8 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
             CORE_RETURN(f);
         }
         if (core_row_state(f->r) == CORE_ENTERING) {
-            if (!CORE_DROPS(c, CORE_GUARD_ENTERING_I_STILL)) {
-                CORE_READ(c, f, f->again, CORE_AT_I(c));
-                if (f->again != f->i) {
-                    CORE_RETURN(f);
-                }
-            }
+            /* I need not still be i: its author and tag are announced, so the row is still in the
+               cycle that I named. */
             CORE_ACT(f, true);
             CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
                      core_row(CORE_GRANTED, core_row_cycle(f->r), core_row_ticket(f->r)));

@@ -139,13 +139,8 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
     CORE_FORGET(f->e);
     CORE_FORGET(f->ok);
     CORE_FORGET(f->word);
-    if (!CORE_DROPS(c, CORE_GUARD_AUTHOR_V_STILL)) {
-        CORE_READ(c, f, f->word, CORE_AT_V(c));
-        if (f->word != f->v) {
-            CORE_RETURN(f);
-        }
-        CORE_FORGET(f->word);
-    }
+    /* V need not still be v: its author and tag are announced, so the row is still in the cycle that
+       V named. */
     CORE_ACT(f, true);
     CORE_CAS(c, f, f->ok, core__row_at(c, core_v_row(f->v)), f->r,
              core_row(CORE_IDLE, core_row_cycle(f->r), 0));

@@ -274,15 +274,18 @@ static inline bool core__take_is_over(const struct core *c, uint64_t i)
 {
     uint64_t r = atomic_load(&c->words[core__row_at(c, core_i_row(i))]);
     return ((atomic_load(&c->words[CORE_AT_I(c)]) ^ i) & 0xffffffffU) != 0 &&
-           !core__waits_for_i(c, r, i) && !CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL) &&
-           !CORE_DROPS(c, CORE_GUARD_ENTERING_I_STILL);
+           !core__waits_for_i(c, r, i) && !CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL);
 }
 
-/* V has gone on: nothing is delivered, and nobody's leaving finished. */
+/* V has gone on, and its author is no longer leaving: nothing is delivered, and no row is freed. */
 static inline bool core__release_is_over(const struct core *c, uint64_t v)
 {
+    if (core_v_row(v) != CORE_NOBODY &&
+        core__leaves_for_v(c, atomic_load(&c->words[core__row_at(c, core_v_row(v))]), v)) {
+        return false;
+    }
     return atomic_load(&c->words[CORE_AT_V(c)]) != v && !CORE_DROPS(c, CORE_GUARD_V_STILL) &&
-           !CORE_DROPS(c, CORE_GUARD_AUTHOR_V_STILL) && !CORE_DROPS(c, CORE_GUARD_COUNT_V_STILL);
+           !CORE_DROPS(c, CORE_GUARD_COUNT_V_STILL);
 }
 
 /* I has gone on, and there is room for the ticket after i (v: V as it was read, or 0 if it has not

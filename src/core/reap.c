@@ -52,11 +52,7 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         }
         CORE_FORGET(f->word);
         CORE_CALL(f, core__get_place(c, &f->get, f->by, CORE_SLOT_NEXT, f->t + 1, &f->b));
-        if ((core_line_ticket(f->b) != ((f->t + 1) & CORE_TICKET_MASK) ||
-             core_line_decided(f->b)) &&
-            !CORE_DROPS(c, CORE_GUARD_SLIDE_NEXT)) {
-            continue;
-        }
+        /* A guest that waits has places in this lap only, and none that is decided. */
         if (!CORE_DROPS(c, CORE_GUARD_SLIDE_WAITS)) {
             CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->b)));
             f->ok = core__waits_at(c, f->word, f->b);

@@ -9,11 +9,7 @@
 DROPPED(take_i_still, "take-i-still", "I still i, before a place is recorded",
         CORE_GUARD_TAKE_I_STILL);
 DROPPED(take_tag, "take-tag", "the author's row has I's tag", CORE_GUARD_TAKE_TAG);
-DROPPED(entering_i_still, "entering-i-still", "I still i, before one who enters is granted",
-        CORE_GUARD_ENTERING_I_STILL);
 DROPPED(v_still, "v-still", "V still v, before a place is decided", CORE_GUARD_V_STILL);
-DROPPED(author_v_still, "author-v-still", "V still v, before the author is IDLE",
-        CORE_GUARD_AUTHOR_V_STILL);
 DROPPED(author_tag, "author-tag", "the author's row has V's tag", CORE_GUARD_AUTHOR_TAG);
 DROPPED(line_tag, "line-tag", "the waiter's row has the line's tag", CORE_GUARD_LINE_TAG);
 DROPPED(served, "served", "SERVED is marked", CORE_GUARD_SERVED);
@@ -70,7 +66,6 @@ DROPPED(grant_valid, "grant-valid", "only a valid ticket is granted", CORE_GUARD
 DROPPED(issued, "issued", "only an issued ticket is delivered", CORE_GUARD_ISSUED);
 DROPPED(slide_place, "slide-place", "only an undecided place of this lap is slid over",
         CORE_GUARD_SLIDE_PLACE);
-DROPPED(slide_next, "slide-next", "and only with another such", CORE_GUARD_SLIDE_NEXT);
 DROPPED(again_until, "again-until", "no field runs over", CORE_GUARD_AGAIN_UNTIL);
 DROPPED(again_v, "again-v", "V is what the guest published last", CORE_GUARD_AGAIN_V);
 DROPPED(announce_i, "announce-i", "the author of I is announced", CORE_GUARD_ANNOUNCE_I);
@@ -120,7 +115,6 @@ const struct step_machine *const model_pool_mutants[] = {
     &grant_valid,
     &issued,
     &slide_place,
-    &slide_next,
     &again_v,
     &again_until,
     &enter_valid,
@@ -131,9 +125,7 @@ const struct step_machine *const model_pool_mutants[] = {
     &stale_still,
     &take_i_still,
     &take_tag,
-    &entering_i_still,
     &v_still,
-    &author_v_still,
     &author_tag,
     &line_tag,
     &served,
