@@ -7,8 +7,8 @@
 #ifndef USHER_TESTS_ALONE_H
 #define USHER_TESTS_ALONE_H
 
-#include "check/explore.h"
-#include "model/pool.h"
+#include "check/explore/explore.h"
+#include "model/pool_machine.h"
 #include "test.h"
 
 #include <stdlib.h>

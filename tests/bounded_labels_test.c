@@ -14,7 +14,7 @@
  * i would be so still, by (c). (5): the first of C in the end is first in its Scan, as nobody in C
  * labels itself any more. bounded_timestamps_test.c checks (1) to (5) themselves, where it can.
  */
-#include "check/explore.h"
+#include "check/explore/explore.h"
 #include "papers/bounded_labels.h"
 #include "test.h"
 

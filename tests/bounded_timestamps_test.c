@@ -4,7 +4,7 @@
  * must be so by Proposition 3.1 (1994): proposition.h. And labels that are there at once have no
  * circle. With the argument "slow", more.
  */
-#include "check/explore.h"
+#include "check/explore/explore.h"
 #include "papers/bounded_timestamps.h"
 #include "proposition.h"
 #include "test.h"

@@ -4,7 +4,7 @@
  *
  *     bucket_test [slow]
  */
-#include "check/property.h"
+#include "check/decide/property.h"
 #include "papers/bucket.h"
 #include "papers/papers.h"
 #include "test.h"

@@ -7,7 +7,7 @@
  *
  *     eliminated_drive_test [slow | SEED]     more runs; or the runs of one seed, as printed
  */
-#include "check/instance.h"
+#include "check/explore/instance.h"
 #include "papers/bucket.h"
 #include "papers/eliminated_parts.h"
 #include "papers/hidden_queue.h"

@@ -3,8 +3,8 @@
  * state that is reached is compared with a supervisor that runs alongside, (S1) to (S3), and the
  * supervisor never ceases, (S4). Every mutant is caught. With the argument "slow" also n = 4.
  */
-#include "check/equal.h"
-#include "check/property.h"
+#include "check/decide/property.h"
+#include "check/explore/equal.h"
 #include "papers/bucket.h"
 #include "papers/eliminated.h"
 #include "simulation.h"

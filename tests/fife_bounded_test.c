@@ -3,7 +3,7 @@
  * times each, and rest in R from then on. All interleavings of these are explored. What goes wrong
  * in such a part goes wrong in the machine itself; not the other way round.
  */
-#include "check/property.h"
+#include "check/decide/property.h"
 #include "papers/papers.h"
 #include "test.h"
 

@@ -1,10 +1,10 @@
 /*
  * First-in, first-enabled (1994, Definitions 2.5 and 5.1) of fife, also where there are too many
  * states for the oracle or for all of them. It is decided here pair by pair, as the definitions
- * have it, and src/check/first_in.c must say the same. And the canonical form of fife, against runs
+ * have it, and src/check/decide/first_in.c must say the same. And the canonical form of fife, against runs
  * with labels as they are.
  */
-#include "check/property.h"
+#include "check/decide/property.h"
 #include "papers/fife.h"
 #include "papers/papers.h"
 #include "test.h"

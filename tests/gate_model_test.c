@@ -1,14 +1,14 @@
 /*
- * The gate, as it ships, explored: the property table of src/core/gate.h row by row, guests that
+ * The gate, as it ships, explored: the property table of src/gate/gate_word.h row by row, guests that
  * sleep, that only try, that find no room; and each of its guards, dropped, is found out.
  *
  *     gate_model_test      n <= 4, k <= 3
  *     gate_model_test 5    also n = 5, and more sleepers
  */
-#include "check/equal.h"
-#include "check/property.h"
-#include "core/gate.h"
-#include "model/gate.h"
+#include "check/decide/property.h"
+#include "check/explore/equal.h"
+#include "gate/gate_word.h"
+#include "model/gate_machine.h"
 #include "papers/papers.h"
 #include "test.h"
 

@@ -8,7 +8,7 @@
 
 #include "usher.h"
 
-#include "core/gate.h"
+#include "gate/gate_word.h"
 #include "test.h"
 
 #include <pthread.h>

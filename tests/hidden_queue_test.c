@@ -7,7 +7,7 @@
  *     hidden_queue_test slow      minutes: `explore`, more sizes, and `drive`, longer runs
  *     hidden_queue_test values    the series of value counts
  */
-#include "check/property.h"
+#include "check/decide/property.h"
 #include "hidden_queue_colors.h"
 #include "papers/eliminated.h"
 #include "papers/hidden_queue.h"

@@ -46,7 +46,7 @@ so test "$(objdump -p "$library" | sed -n 's/^ *SONAME *//p')" = libusher.so.0
 # exported: what the map says, with its version; all functions of the header, and nothing else
 nm -D --defined-only --with-symbol-versions "$library" | sed 's/.* //' | grep -v '^USHER_0' |
     sort >"$dir/exported"
-tr ' ' '\n' <src/lib/usher.map | sed -n 's/^\(usher_[a-z_]*\);$/\1@@USHER_0/p' | sort >"$dir/mapped"
+tr ' ' '\n' <src/pool/usher.map | sed -n 's/^\(usher_[a-z_]*\);$/\1@@USHER_0/p' | sort >"$dir/mapped"
 sed 's/@@.*//' "$dir/exported" >"$dir/names"
 # the header's functions: a name before a bracket, in what is declared with USHER_API
 tr '\n' ' ' <include/usher.h | sed 's/USHER_API/\n&/g' | grep '^USHER_API [a-z]' |

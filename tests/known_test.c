@@ -3,9 +3,9 @@
  * equivalences, lower bounds, and how many steps it takes to enter. With the argument "5", also at
  * n = 5.
  */
-#include "check/equal.h"
-#include "check/property.h"
-#include "check/space.h"
+#include "check/bounds/space.h"
+#include "check/decide/property.h"
+#include "check/explore/equal.h"
 #include "papers/colored_printed.h"
 #include "papers/papers.h"
 #include "test.h"

@@ -4,8 +4,8 @@
  * Which theorem applies to which algorithm, decided where that is quick and as promised elsewhere;
  * and wherever one applies its states have as many values as it says, from n = 2 to n = 64.
  */
-#include "check/conditions.h"
-#include "check/space.h"
+#include "check/bounds/conditions.h"
+#include "check/bounds/space.h"
 #include "papers/papers.h"
 #include "test.h"
 

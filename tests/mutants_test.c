@@ -3,8 +3,8 @@
  * that the guard is for, with a trace that replays. And at the sizes where it does not matter the
  * checker does not cry wolf.
  */
-#include "check/property.h"
-#include "check/trace.h"
+#include "check/decide/property.h"
+#include "check/explore/trace.h"
 #include "papers/papers.h"
 #include "test.h"
 

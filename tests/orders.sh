@@ -20,7 +20,7 @@ rows() {
 
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-accesses src/core src/lib >"$here/all"
+accesses src/core src/gate src/pool src/wait src/reaper src/os >"$here/all"
 sort -u "$here/all" >"$here/source"
 rows docs/memory-orders.md >"$here/table"
 if ! diff "$here/table" "$here/source" >"$here/differ"; then
@@ -28,7 +28,7 @@ if ! diff "$here/table" "$here/source" >"$here/differ"; then
     cat "$here/differ"
     exit 1
 fi
-named=$(find src/core src/lib \( -name '*.c' -o -name '*.h' \) ! -name '*_test.c' -exec cat {} + |
+named=$(find src/core src/gate src/pool src/wait src/reaper src/os \( -name '*.c' -o -name '*.h' \) ! -name '*_test.c' -exec cat {} + |
     grep -oE 'memory_order_|__ATOMIC_(RELAXED|CONSUME|ACQUIRE|RELEASE|ACQ_REL)' | wc -l)
 found=$(wc -l <"$here/all")
 if [ "$named" -ne "$found" ]; then

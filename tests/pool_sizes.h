@@ -6,7 +6,7 @@
 #ifndef USHER_TESTS_POOL_SIZES_H
 #define USHER_TESTS_POOL_SIZES_H
 
-#include "model/pool.h"
+#include "model/pool_machine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static const struct size slow_sizes[] = {
     {3, 1, {.cycles = 2, .fewer = 1, .crashes = 1}},
 };
 
-/* Swept (check/sweep.h): pool_test large. */
+/* Swept (check/sweep/sweep.h): pool_test large. */
 static const struct size large_sizes[] = {
     {3, 2, {.cycles = 2, .fewer = 1, .crashes = 1, .count_bits = 5}},
     {3, 1, {.cycles = 2, .crashes = 1, .count_bits = 5}},

@@ -1,12 +1,12 @@
 /*
- * The core, swept (check/sweep.h), against the core, explored (check/explore.h): what is left out
+ * The core, swept (check/sweep/sweep.h), against the core, explored (check/explore/explore.h): what is left out
  * when states are forgotten, mirrored and settled is nothing.
  *
  *     pool_sweep_test           small sizes, and every guard that is found out in seconds
  *     pool_sweep_test slow      larger ones, and all guards
  */
-#include "check/explore.h"
-#include "check/sweep.h"
+#include "check/explore/explore.h"
+#include "check/sweep/sweep.h"
 #include "pool_sizes.h"
 #include "test.h"
 

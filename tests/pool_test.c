@@ -12,8 +12,8 @@
  *     pool_test large      the largest sizes, swept: hours (MiB, default 16384; which, default all)
  */
 #include "alone.h"
-#include "check/property.h"
-#include "check/sweep.h"
+#include "check/decide/property.h"
+#include "check/sweep/sweep.h"
 #include "pool_repeats.h"
 #include "test.h"
 

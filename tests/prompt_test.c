@@ -1,11 +1,11 @@
 /*
  * One that looks again at once: how often others enter before it, counted by letting it run alone
  * after every step of another until it goes round in circles. What usher-lab check says of the
- * prompt (src/check/prompt.h), where every place of such a circle is looked at, must be the same.
+ * prompt (src/check/decide/prompt.h), where every place of such a circle is looked at, must be the same.
  *
  *     prompt_test [N]       with 5, also n = 5 and more of n = 4
  */
-#include "check/property.h"
+#include "check/decide/property.h"
 #include "papers/papers.h"
 #include "test.h"
 

@@ -2,8 +2,8 @@
  * The algorithms on shared queues of 2014: what their property tables say beyond the verdicts of
  * tests/verdicts_test.c. With the argument "5" also DQB for n = 5.
  */
-#include "check/equal.h"
-#include "check/property.h"
+#include "check/decide/property.h"
+#include "check/explore/equal.h"
 #include "papers/papers.h"
 #include "papers/shared_queue.h"
 #include "test.h"

@@ -1,13 +1,13 @@
 /*
- * Leaving out the reads that make no difference (src/check/reduce.h) changes no verdict: every
+ * Leaving out the reads that make no difference (src/check/explore/reduce.h) changes no verdict: every
  * machine that has such reads, and every mutant of it, explored both ways at all sizes at which
  * the full exploration is quick. And a machine that lies about them is found out.
  *
  *     reduced_test [N]       with 5, also sizes of n = 4 and 5 that take longer
  */
-#include "check/instance.h"
-#include "check/reduce.h"
-#include "check/trace.h"
+#include "check/explore/instance.h"
+#include "check/explore/reduce.h"
+#include "check/explore/trace.h"
 #include "papers/papers.h"
 #include "test.h"
 

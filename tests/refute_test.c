@@ -2,7 +2,7 @@
  * What the proofs of the 1979 report's lower bounds make of systems with too few shared values: the
  * schedules of the proofs lead into a violation, and each is executed again and judged here.
  */
-#include "check/lower.h"
+#include "check/bounds/lower.h"
 #include "papers/papers.h"
 #include "test.h"
 #include "toy_short.h"

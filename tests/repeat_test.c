@@ -12,7 +12,7 @@
  * own process; with an access only the stop before that one.
  */
 #include "core/parts.h"
-#include "lib/lib.h"
+#include "pool/pool.h"
 
 #include "pool_support.h"
 

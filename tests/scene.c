@@ -1,7 +1,7 @@
 /* What the tests of libusher share: see scene.h. */
 #include "scene.h"
 
-#include "lib/lib.h"
+#include "pool/pool.h"
 
 #include <dirent.h>
 #include <ftw.h>

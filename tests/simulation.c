@@ -1,7 +1,7 @@
 /* (S4) on a state graph: see simulation.h. */
 #include "simulation.h"
 
-#include "check/scc.h"
+#include "check/decide/scc.h"
 #include "papers/eliminated.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
 #ifndef USHER_TESTS_SIMULATION_H
 #define USHER_TESTS_SIMULATION_H
 
-#include "check/explore.h"
+#include "check/explore/explore.h"
 
 enum { SIMULATION_NEVER = 99 };
 

@@ -7,7 +7,7 @@
  * is the number of the update, so that no two vectors of values in a history are the same; where
  * a script goes on for ever it is that number modulo 3. With the argument "slow", longer scripts.
  */
-#include "check/explore.h"
+#include "check/explore/explore.h"
 #include "papers/snapshot.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
  * values than its bits can tell apart, and of those whose values are plain numbers none is too
  * large for them; and no bit is stated in vain where the whole range is reached.
  */
-#include "check/explore.h"
+#include "check/explore/explore.h"
 #include "papers/papers.h"
 #include "test.h"
 

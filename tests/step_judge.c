@@ -1,7 +1,7 @@
 #include "step_judge.h"
 
 #include "core/parts.h"
-#include "lib/lib.h"
+#include "pool/pool.h"
 
 static void complain(void *context, const char *sentence)
 {

@@ -1,6 +1,6 @@
 #include "step_scene.h"
 
-#include "lib/lib.h"
+#include "pool/pool.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

@@ -8,7 +8,7 @@
  *
  *     supervised_test [slow]
  */
-#include "check/explore.h"
+#include "check/explore/explore.h"
 #include "papers/bucket.h"
 #include "papers/papers.h"
 #include "test.h"

@@ -3,7 +3,7 @@
  * others, each as often as it likes, with a record of what must be so. A Scan here says who is
  * before the process that scans; of (1), which speaks of Scans by anybody, that is what is checked.
  */
-#include "check/explore.h"
+#include "check/explore/explore.h"
 #include "papers/timestamps.h"
 #include "proposition.h"
 #include "test.h"

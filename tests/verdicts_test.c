@@ -2,7 +2,7 @@
  * The property tables in the headers of src/papers, row by row: every machine at all sizes n <= 4,
  * k <= 3 (with the argument "5", also n = 5).
  */
-#include "check/property.h"
+#include "check/decide/property.h"
 #include "papers/colored_printed.h"
 #include "papers/papers.h"
 #include "test.h"

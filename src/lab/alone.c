@@ -1,7 +1,7 @@
 /* A passage with nobody else there, counted step by step: see compare.h. */
 #include "lab/compare.h"
 
-#include "check/instance.h"
+#include "check/explore/instance.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* usher-lab check: explore all interleavings of one algorithm and decide its properties. */
-#include "check/trace.h"
+#include "check/explore/trace.h"
 #include "lab/lab.h"
 
 #include <errno.h>

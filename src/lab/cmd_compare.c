@@ -1,7 +1,7 @@
 /* usher-lab compare: all algorithms on the same work, side by side. */
 #include "lab/compare.h"
 #include "lab/lab.h"
-#include "lab/svg.h"
+#include "lab/picture.h"
 
 #include <errno.h>
 #include <math.h>

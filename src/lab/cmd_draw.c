@@ -1,7 +1,7 @@
 /* usher-lab draw: a trace as a picture. */
 #include "lab/draw.h"
 #include "lab/lab.h"
-#include "lab/svg.h"
+#include "lab/picture.h"
 #include "lab/trace_file.h"
 
 static int run(const struct lab_options *options)

@@ -1,5 +1,5 @@
 /* usher-lab equal: do two systems behave alike under every schedule? */
-#include "check/equal.h"
+#include "check/explore/equal.h"
 
 #include "lab/lab.h"
 

@@ -1,5 +1,5 @@
 /* usher-lab replay: execute a trace against today's code. */
-#include "check/trace.h"
+#include "check/explore/trace.h"
 #include "lab/lab.h"
 #include "lab/trace_file.h"
 

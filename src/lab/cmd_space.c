@@ -1,9 +1,9 @@
 /* usher-lab space: how much shared memory an algorithm uses: bits, and values that are reached. */
-#include "check/space.h"
+#include "check/bounds/space.h"
 
 #include "lab/lab.h"
-#include "lab/lower.h"
-#include "lab/space.h"
+#include "lab/lower_report.h"
+#include "lab/space_stated.h"
 
 #include <string.h>
 

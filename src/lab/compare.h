@@ -6,7 +6,7 @@
 #define USHER_LAB_COMPARE_H
 
 #include "lab/run.h"
-#include "lab/space.h"
+#include "lab/space_stated.h"
 
 #include <stdio.h>
 

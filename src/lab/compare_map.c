@@ -4,7 +4,7 @@
  * for each algorithm, only help to see where the same one wins.
  */
 #include "lab/compare.h"
-#include "lab/svg.h"
+#include "lab/picture.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * column is bold on green, so it is seen without colours too.
  */
 #include "lab/compare.h"
-#include "lab/svg.h"
+#include "lab/picture.h"
 
 #include <math.h>
 

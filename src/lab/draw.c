@@ -4,7 +4,7 @@
  */
 #include "lab/draw.h"
 
-#include "lab/svg.h"
+#include "lab/picture.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef USHER_LAB_DRAW_H
 #define USHER_LAB_DRAW_H
 
-#include "check/trace.h"
+#include "check/explore/trace.h"
 
 /* Write the picture; the caller looks at ferror(file). */
 void lab_draw_svg(FILE *file, const struct check_trace *trace);

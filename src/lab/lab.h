@@ -4,9 +4,9 @@
 #ifndef USHER_LAB_H
 #define USHER_LAB_H
 
-#include "check/property.h"
-#include "model/gate.h"
-#include "model/pool.h"
+#include "check/decide/property.h"
+#include "model/gate_machine.h"
+#include "model/pool_machine.h"
 #include "papers/papers.h"
 
 #include <jansson.h>

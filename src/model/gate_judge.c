@@ -1,4 +1,4 @@
-/* The model of the gate: what is wrong with a state (the equations of core/gate.h), and
+/* The model of the gate: what is wrong with a state (the equations of gate/gate_word.h), and
    printing. */
 #include "model/gate_parts.h"
 

@@ -1,5 +1,5 @@
 /* The gate with one guard dropped for each: see gate.h. tests/gate_model_test.c finds each out. */
-#include "model/gate.h"
+#include "model/gate_machine.h"
 #include "model/gate_parts.h"
 
 #define DROPPED(symbol, name_, what, variant_)                                                     \

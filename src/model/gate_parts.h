@@ -2,7 +2,7 @@
 #ifndef USHER_MODEL_GATE_PARTS_H
 #define USHER_MODEL_GATE_PARTS_H
 
-#include "core/gate.h"
+#include "gate/gate_word.h"
 #include "step/step.h"
 
 enum gate_mode {

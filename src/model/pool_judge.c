@@ -3,7 +3,7 @@
  * people: see pool_parts.h.
  */
 #include "core/parts.h"
-#include "model/pool.h"
+#include "model/pool_machine.h"
 #include "model/pool_parts.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define USHER_MODEL_POOL_PARTS_H
 
 #include "core/core.h"
-#include "model/pool.h"
+#include "model/pool_machine.h"
 #include "model/pool_world.h"
 #include "step/step.h"
 

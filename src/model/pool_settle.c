@@ -20,7 +20,7 @@
  * them is a crash behind them.
  */
 #include "core/parts.h"
-#include "model/pool.h"
+#include "model/pool_machine.h"
 #include "model/pool_parts.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* The pool at one size: where its words are, what is claimed, how it begins. See pool_parts.h. */
-#include "model/pool.h"
+#include "model/pool_machine.h"
 
 #include "core/parts.h"
 #include "model/pool_parts.h"

@@ -1,8 +1,8 @@
 /*
  * What goes one way only in the model, and who is like whom: for an exploration that forgets what
- * lies behind it (check/sweep.h). That it goes one way only is not taken on trust there.
+ * lies behind it (check/sweep/sweep.h). That it goes one way only is not taken on trust there.
  */
-#include "model/pool.h"
+#include "model/pool_machine.h"
 #include "model/pool_parts.h"
 
 /* ISSUE, VALID and how much has happened, since the start: a byte each. */

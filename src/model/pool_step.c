@@ -2,7 +2,7 @@
  * When a process of the model moves: steps of one access or of a whole operation, pauses, and what
  * happens beside steps. What a process does then is in pool.c.
  */
-#include "model/pool.h"
+#include "model/pool_machine.h"
 
 #include "core/parts.h"
 #include "model/pool_parts.h"

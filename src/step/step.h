@@ -46,7 +46,7 @@ enum step_property {
     STEP_LOCKOUT,       /* with at most k-1 stopped, every live process that tries enters */
     STEP_STARVATION,    /* with nobody stopped, everyone who tries enters */
     STEP_OVERTAKINGS,   /* the overtakings during one wait are bounded */
-    STEP_PROMPT,        /* the same of one that is prompt: src/check/prompt.h */
+    STEP_PROMPT,        /* the same of one that is prompt: src/check/decide/prompt.h */
     STEP_FIRST_IN,      /* first-in, first-enabled, of who is in C (1994, Definition 2.5) */
     STEP_FIRST_ENABLED, /* the same of who is enabled (1994, Definition 5.1) */
     STEP_INVARIANT,     /* no state is wrong in the machine's own eyes: step_machine.wrong */
@@ -154,7 +154,7 @@ struct step_machine {
 
     /* Is the next step a read that leads to the same private state whatever it reads, in the same
        region and on the same side of the doorway? What is asked of a state and of its canonical
-       form must have one answer. NULL: of no step. check/reduce.h leaves such steps out. */
+       form must have one answer. NULL: of no step. check/explore/reduce.h leaves such steps out. */
     bool (*heedless)(const struct step_system *system, const void *state, unsigned process);
 
     /* Bring a whole state into canonical form; NULL where the reachable states are finite. States
@@ -175,7 +175,7 @@ struct step_machine {
 
     /* How far all has come: three bytes of the shared words, and one of a private state, each of
        which no step and no event makes smaller. Two states of a process with one phase are both in
-       T, or both not. For check/sweep.h; NULL: nothing is known to go one way only. */
+       T, or both not. For check/sweep/sweep.h; NULL: nothing is known to go one way only. */
     uint32_t (*stage)(const struct step_system *system, const uint64_t *words);
     uint8_t (*phase)(const struct step_system *system, const void *state);
 

@@ -20,7 +20,7 @@
 #ifndef USHER_ZK_PROTOCOL_H
 #define USHER_ZK_PROTOCOL_H
 
-#include "lib/remote.h"
+#include "pool/remote.h"
 #include "zk/client.h"
 #include "zk/state.h"
 

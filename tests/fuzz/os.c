@@ -1,9 +1,9 @@
 /*
- * A seam to an operating system that is made up (lib/os.h): its clock moves by itself, nobody
+ * A seam to an operating system that is made up (os/os.h): its clock moves by itself, nobody
  * sleeps, and who is dead is a function of the pid, so that every input has one outcome. Between
  * any two of these calls a peer may change something.
  */
-#include "lib/os.h"
+#include "os/os.h"
 
 #include "stage.h"
 

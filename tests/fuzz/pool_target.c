@@ -8,7 +8,7 @@
  * right, unless the kind says that it is not, and the file is cut short if it says so.
  */
 #include "calls.h"
-#include "lib/format.h"
+#include "pool/format.h"
 #include "stage.h"
 #include "target.h"
 

@@ -2,7 +2,7 @@
 #include "stage.h"
 
 #include "hostile.h"
-#include "lib/format.h"
+#include "pool/format.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * What usher-lab reads: a trace, which is then executed and drawn; or, if it begins with a zero
  * byte, its command line, the arguments ended by a zero byte each.
  */
-#include "check/trace.h"
+#include "check/explore/trace.h"
 #include "lab/draw.h"
 #include "lab/lab.h"
 #include "target.h"

@@ -11,7 +11,7 @@
 #include "target.h"
 
 /* whether a signal was caught is remembered there, for good */
-#include "cli/seat.c" /* NOLINT(bugprone-suspicious-include) */
+#include "cli/seat_wait.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,0 +1,192 @@
+/* What a pool looks like at about one instant: usher_inspect. Changes nothing. */
+#include "core/parts.h"
+#include "pool/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SNAPSHOT_LOCKS = 8 };
+
+struct found {
+    struct usher_guest *guests;
+    size_t capacity, count;
+    struct alive_round *round;
+    uint32_t issue; /* I's, read once: whoever comes needs that word for itself */
+};
+
+/* One more. What it is, but not where, if the caller has room for it; otherwise NULL. */
+static struct usher_guest *add(struct usher_pool *pool, struct found *found, uint32_t row)
+{
+    size_t at = found->count++;
+    if (found->guests == NULL || at >= found->capacity) {
+        return NULL;
+    }
+    struct usher_guest *guest = &found->guests[at];
+    memset(guest, 0, sizeof *guest);
+    guest->seat = UINT32_MAX;
+    guest->since_ns = usher__noted_ns(atomic_load(&pool->rows[row].since_ns));
+    uint64_t owner = atomic_load(&pool->rows[row].owner);
+    /* The number of a process in another pid namespace is somebody else's in ours. */
+    if (pool->self.pid_namespace != 0 &&
+        format_owner_namespace(owner) == pool->self.pid_namespace) {
+        guest->pid = (pid_t)format_owner_pid(owner);
+    }
+    guest->alive = usher__alive(pool, found->round, row);
+    return guest;
+}
+
+/* Is the row in? One that enters is, once I says so. */
+static bool is_in(const struct usher_pool *pool, uint32_t row, uint64_t word)
+{
+    if (core_row_state(word) != CORE_ENTERING) {
+        return core_row_state(word) == CORE_GRANTED;
+    }
+    uint64_t i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
+    return core__names_i(i, row, core_row_cycle(word));
+}
+
+/* The seat that the row says is its, if the seat says so, too; otherwise CORE_NO_SEAT. */
+static uint32_t seat_of(const struct usher_pool *pool, uint32_t row)
+{
+    uint32_t seat = core_own_seat(atomic_load(&pool->rows[row].own));
+    return seat < pool->core.seats &&
+                   core_seat_row(atomic_load(&pool->core.words[pool->core.at_seat + seat])) == row
+               ? seat
+               : CORE_NO_SEAT;
+}
+
+/* The whole ticket of which the row has the low bits: not far from ISSUE, before it or after. */
+static uint32_t whole_ticket(const struct found *found, uint64_t word)
+{
+    return found->issue - (uint32_t)core_ticket_after(found->issue, core_row_ticket(word));
+}
+
+static void add_holders(struct usher_pool *pool, struct found *found)
+{
+    for (uint32_t s = 0; s < pool->core.seats; s++) {
+        uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
+        uint32_t row = core_seat_row(seat);
+        if (row >= pool->core.rows) {
+            continue;
+        }
+        uint64_t word = usher__row_word(pool, row);
+        if (is_in(pool, row, word) && seat_of(pool, row) == s) {
+            struct usher_guest *guest = add(pool, found, row);
+            if (guest != NULL) {
+                guest->seat = s;
+                guest->ticket = whole_ticket(found, word);
+            }
+        }
+    }
+}
+
+/* Granted a seat, but not yet sat down. */
+static void add_standing(struct usher_pool *pool, struct found *found)
+{
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        uint64_t word = usher__row_word(pool, row);
+        if (is_in(pool, row, word) && seat_of(pool, row) == CORE_NO_SEAT &&
+            usher__row_word(pool, row) == word) {
+            struct usher_guest *guest = add(pool, found, row);
+            if (guest != NULL) {
+                guest->ticket = whole_ticket(found, word);
+            }
+        }
+    }
+}
+
+static void add_waiters(struct usher_pool *pool, struct found *found)
+{
+    struct line_walk walk;
+    uint32_t row;
+    uint32_t ticket;
+    uint64_t word;
+    usher__line_begin(pool, &walk);
+    for (uint32_t at = 1; usher__line_next(pool, &walk, &row, &word, &ticket); at++) {
+        struct usher_guest *guest = add(pool, found, row);
+        if (guest != NULL) {
+            guest->position = at;
+            guest->ticket = ticket;
+        }
+    }
+}
+
+int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
+                  size_t capacity)
+{
+    struct found found = {guests, capacity, 0, NULL, 0};
+    if (pool->module != NULL) {
+        int refused = usher__remote_usable(pool);
+        return refused != 0 ? refused : pool->module->inspect(pool->remote, info, guests, capacity);
+    }
+    int error = usher__pool_usable(pool);
+    if (error != 0) {
+        return error;
+    }
+    found.issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+    found.round = guests != NULL ? usher__alive_round(pool, SNAPSHOT_LOCKS) : NULL;
+    add_holders(pool, &found);
+    add_standing(pool, &found);
+    size_t holders = found.count;
+    add_waiters(pool, &found);
+    free(found.round);
+    if (info == NULL) {
+        return (int)found.count;
+    }
+    memset(info, 0, sizeof *info);
+    info->seats = usher__seats(pool);
+    info->owed = core_v_owed(atomic_load(&pool->core.words[CORE_AT_V(&pool->core)]));
+    info->holders = (uint32_t)holders;
+    info->free = holders < info->seats ? info->seats - info->holders : 0;
+    info->waiters = (uint32_t)(found.count - holders);
+    info->guests = pool->core.rows;
+    info->most_seats = pool->core.seats;
+    info->reaped = atomic_load(&pool->header->reaped);
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        info->served += format_served(atomic_load(&pool->rows[row].own));
+        info->gave_up += atomic_load(&pool->rows[row].gave_up);
+        info->guests_used += atomic_load(&pool->rows[row].owner) != 0;
+    }
+    return (int)found.count;
+}
+
+static struct format_past *past_of(struct usher_pool *pool)
+{
+    return (void *)((char *)pool->header + FORMAT_PAST_AT);
+}
+
+static uint64_t milliseconds(int64_t ns)
+{
+    int64_t ms = ns / 1000000;
+    return ms < 0 ? 0 : ms > UINT32_MAX ? UINT32_MAX : (uint64_t)ms;
+}
+
+/* Two may write the same place at once, after 220 others; it is only for show. */
+void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_ns)
+{
+    uint64_t at = atomic_fetch_add(&pool->header->past_count, 1) % FORMAT_PAST;
+    struct format_past *past = &past_of(pool)[at];
+    atomic_store(&past->durations, milliseconds(waited_ns) << 32 | milliseconds(held_ns));
+    atomic_store(&past->ended_ns, os_now_ns());
+}
+
+int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capacity)
+{
+    if (pool->module != NULL) {
+        return usher__remote_usable(pool); /* it keeps none */
+    }
+    int error = usher__pool_usable(pool);
+    if (error != 0) {
+        return error;
+    }
+    uint64_t count = atomic_load(&pool->header->past_count);
+    uint64_t known = count < FORMAT_PAST ? count : FORMAT_PAST;
+    for (uint64_t p = 0; p < known && p < capacity; p++) {
+        const struct format_past *noted = &past_of(pool)[(count - 1 - p) % FORMAT_PAST];
+        uint64_t durations = atomic_load(&noted->durations);
+        past[p] = (struct usher_past){.ended_ns = usher__noted_ns(atomic_load(&noted->ended_ns)),
+                                      .waited_ms = (uint32_t)(durations >> 32),
+                                      .held_ms = (uint32_t)durations};
+    }
+    return (int)known;
+}

@@ -1,0 +1,279 @@
+/*
+ * A pool as a whole: open, close, resize, reap. In and out is acquire.c and release.c. Seats and
+ * tickets are the core's (src/core); rows are guest.c's; waiting is wait.c's.
+ */
+#include "pool/pool.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Rows that this thread has granted a seat, + 1; 0: none. */
+static _Thread_local struct {
+    bool later;       /* who is granted now is not woken before usher__pool_settle */
+    uint32_t granted; /* and this one is */
+    uint32_t absent;  /* its sleeper was not there to be woken */
+    bool often;       /* this thread comes again and again, and looks then: usher__ready_often */
+} told;
+
+static void wake(struct usher_pool *pool, uint32_t row)
+{
+    if (row >= pool->core.rows) {
+        return;
+    }
+    uint32_t watch = atomic_load(&pool->rows[row].watch);
+    if (!(watch & FORMAT_WAITS) || os_wake(&pool->rows[row].word, pool->shared) != 0) {
+        return;
+    }
+    /* One that was called is nearly always on its way; if it is dead, whoever comes again finds out
+       in its first look. */
+    if (!(watch & FORMAT_CALLED) || !told.often) {
+        told.absent = row + 1;
+    }
+}
+
+/* The core has granted a seat to a row. */
+static void granted(void *context, uint32_t row)
+{
+    if (told.later && told.granted == 0) {
+        told.granted = row + 1;
+    } else {
+        wake(context, row);
+    }
+}
+
+/*
+ * Whoever is woken may run at once, and in our place: it would find what we are doing half done,
+ * and finish that first. So where all there is to do is a matter of nanoseconds, that is done
+ * before.
+ */
+void usher__pool_wake_later(const struct guest *guest)
+{
+    told.later = true;
+    told.often = usher__ready_often(guest);
+}
+
+/* A waiter that was killed in its sleep is granted its seat like any other, and would keep the line
+   waiting until somebody looks: but nobody woke, so look now. */
+static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool, uint32_t by)
+{
+    int cancel;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    while (told.absent != 0) {
+        uint32_t row = told.absent - 1;
+        told.absent = 0;
+        if (pool->shared && row < pool->core.rows && by != LIB_NO_ROW &&
+            usher__alive_reap_absent(pool, by, row)) {
+            usher__look_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
+        }
+    }
+    (void)pthread_setcancelstate(cancel, NULL);
+}
+
+void usher__pool_settle(struct usher_pool *pool, uint32_t by)
+{
+    told.later = false;
+    if (told.granted != 0) {
+        uint32_t row = told.granted - 1;
+        told.granted = 0;
+        wake(pool, row);
+    }
+    told.often = false;
+    if (told.absent != 0) {
+        look_at_absent(pool, by);
+    }
+}
+
+static int open_threads(struct usher_pool *pool, const struct usher_options *options)
+{
+    struct format_shape shape;
+    if (usher__format_shape(&shape, options->seats == 0 ? 1 : options->seats, options->guests)) {
+        return -ERANGE;
+    }
+    void *memory =
+        mmap(NULL, shape.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return -errno;
+    }
+    pool->header = memory;
+    pool->header->shape = pool->shape = shape;
+    pool->size = shape.size;
+    pool->path = strdup("");
+    return pool->path == NULL ? -ENOMEM : 0;
+}
+
+static void lay_out(struct usher_pool *pool)
+{
+    assert(pool->header != NULL);
+    pool->rows = (void *)((char *)pool->header + pool->shape.rows_at);
+    pool->core = usher__format_core(pool->header, &pool->shape);
+    pool->core.wake = granted;
+    pool->core.wake_context = pool;
+}
+
+static void discard(struct usher_pool *pool)
+{
+    if (pool->remote != NULL) { /* before there is a generation it is ours, too */
+        pool->module->close(pool->remote,
+                            pool->generation == 0 || pool->generation == *usher__generation);
+    }
+    if (pool->header != NULL) {
+        (void)munmap(pool->header, pool->size);
+    }
+    if (pool->fd >= 0) {
+        (void)close(pool->fd);
+    }
+    free(pool->path);
+    free(pool);
+}
+
+static bool acceptable(const struct usher_options *options)
+{
+    const unsigned known = USHER_EXISTING | USHER_EXCLUSIVE | USHER_KEEP | USHER_TIMES;
+    uint32_t rest = 0;
+    for (unsigned i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++) {
+        rest |= options->reserved[i];
+    }
+    return (options->flags & ~known) == 0 && rest == 0 &&
+           (options->flags & (USHER_EXISTING | USHER_EXCLUSIVE)) !=
+               (USHER_EXISTING | USHER_EXCLUSIVE);
+}
+
+int usher_open(struct usher_pool **opened, const char *name, const struct usher_options *options)
+{
+    static const struct usher_options plain;
+    options = options == NULL ? &plain : options;
+    if (opened == NULL) {
+        return -EINVAL;
+    }
+    *opened = NULL;
+    if (!acceptable(options)) {
+        return -EINVAL;
+    }
+    struct usher_pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL) {
+        return -ENOMEM;
+    }
+    pool->fd = -1;
+    pool->flags = options->flags;
+    pool->waiting = options->waiting;
+    pool->context = options->context;
+    pool->waiting_ms = options->waiting_ms;
+    pool->shared = name != NULL;
+    bool remote = pool->shared && usher__remote_is(name);
+    int cancel = os_cancel_off();
+    int error = remote         ? usher__remote_open(pool, name, options)
+                : pool->shared ? usher__file_open(pool, name, options)
+                               : open_threads(pool, options);
+    if (error == 0 && !remote) {
+        lay_out(pool);
+        if (!pool->shared) {
+            core_init(&pool->core, pool->shape.seats);
+        }
+    }
+    error = error == 0 ? usher__guest_attach(pool) : error;
+    if (error == 0) {
+        *opened = pool;
+    } else {
+        discard(pool);
+    }
+    os_cancel_restore(cancel);
+    return error;
+}
+
+void usher_close(struct usher_pool *pool)
+{
+    if (pool != NULL) {
+        int cancel = os_cancel_off();
+        usher__guest_detach(pool);
+        discard(pool);
+        os_cancel_restore(cancel);
+    }
+}
+
+const char *usher_path(struct usher_pool *pool)
+{
+    return pool->path;
+}
+
+int usher__pool_usable(const struct usher_pool *pool)
+{
+    if (pool->generation != *usher__generation) {
+        return -ESTALE;
+    }
+    return atomic_load_explicit(&pool->header->removed, memory_order_relaxed) != 0 ? -EIDRM : 0;
+}
+
+/* What one that died in a resize had begun is finished by whoever reaps it. That must not be after
+   us: the pool would have another number of seats than we were told it has. */
+static void reap_resizers(struct usher_pool *pool, uint32_t by)
+{
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        enum core_state state = core_row_state(usher__row_word(pool, row));
+        if (state == CORE_GROWING || state == CORE_SHRINKING) {
+            (void)usher__alive_reap(pool, NULL, by, row);
+        }
+    }
+}
+
+int usher_resize(struct usher_pool *pool, uint32_t seats)
+{
+    struct guest *guest;
+    if (pool->module != NULL) {
+        int refused = usher__remote_usable(pool);
+        return refused != 0 ? refused : pool->module->resize(pool->remote, seats);
+    }
+    int error = usher__pool_usable(pool);
+    if (error != 0) {
+        return error;
+    }
+    if (seats > pool->core.seats) {
+        return -ERANGE;
+    }
+    /* From a number that no pool has it would be a long way. */
+    if (core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)])) > pool->core.seats) {
+        return -EUCLEAN;
+    }
+    error = usher__guest_get(pool, &guest);
+    if (error == 0) {
+        reap_resizers(pool, guest->row);
+    }
+    /* A seat at a time, so that wherever this ends the pool is right. */
+    while (error == 0 && usher__seats(pool) != seats) {
+        struct core_resize resize;
+        CORE_FRESH(resize);
+        resize.row = guest->row;
+        resize.run = usher__guest_cycles(guest);
+        resize.grow = usher__seats(pool) < seats;
+        resize.to = seats;
+        (void)core_resize(&pool->core, &resize);
+        usher__guest_began(guest, &resize.run);
+        usher__pool_settle(pool, guest->row);
+        error = resize.full ? -EUSERS : 0;
+    }
+    return error;
+}
+
+int usher_reap(struct usher_pool *pool)
+{
+    uint32_t by;
+    int reaped = 0;
+    if (pool->module != NULL) {
+        int refused = usher__remote_usable(pool);
+        return refused != 0 ? refused : pool->module->reap(pool->remote);
+    }
+    int error = usher__pool_usable(pool);
+    error = error == 0 ? usher__visit(pool, &by) : error;
+    if (error != 0) {
+        return error;
+    }
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        reaped += usher__alive_reap(pool, NULL, by, row);
+    }
+    usher__look(pool, by);
+    usher__visit_end(pool, by);
+    return reaped;
+}

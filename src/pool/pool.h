@@ -1,0 +1,348 @@
+/*
+ * libusher inside: what its files share. usher.c is a pool as a whole, acquire.c and release.c are
+ * the ways in and out; claim.c owns rows of the guest table for this process, guest.c has its
+ * threads; alive.c says who is certainly dead; wait.c is the only code that sleeps, look.c looks
+ * for the dead meanwhile and watch.c makes that cheap; file.c makes, opens and removes pool files;
+ * os.h is the seam to Linux.
+ */
+#ifndef USHER_LIB_H
+#define USHER_LIB_H
+
+#include "core/core.h"
+#include "os/os.h"
+#include "pool/format.h"
+#include "pool/remote.h"
+#include "usher.h"
+#include "wait/giveway.h"
+#include "wait/rivals.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+/* Even, for a guest with a seat is the request that it has it by: usher_seat.request, odd. */
+enum guest_state {
+    GUEST_SPARE = 0, /* ours, and no thread's */
+    GUEST_IDLE = 2,  /* a thread's, for its next request */
+    GUEST_AWAY = 4,  /* its seat was made over to another process (usher_assign) */
+    GUEST_ORPHAN = 6 /* so was its, and its thread has ended */
+};
+
+/* guest.wanted: what its own thread has to mind when it leaves (release.c). */
+enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_CAREFUL = 2 };
+
+/* A row of the guest table that this process owns. What the common way needs is in one cache line;
+   whoever makes `state` IDLE or SPARE is done with it. */
+struct guest {
+    _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
+    uint64_t r;             /* the row's last cycle and ticket, as if it were ENTERING */
+    uint64_t i, v;          /* what it published last: core/again.h; LIB_NOTHING: nothing */
+    uint64_t until;         /* core_again_until */
+    uint64_t mark;          /* core_seat_mark of its row */
+    uint32_t row, row_at;   /* and where that is among the core's words; */
+    uint32_t seat_at;       /* so is its seat */
+    uint16_t seat;          /* held, or held last */
+    _Atomic uint8_t wanted; /* enum guest_wanted, or 0 */
+    bool noted;             /* since_ns in its row may be other than 0 */
+    /* the second line */
+    uint32_t cycle_end; /* the run of cycles that is reserved for it ends here: core_run */
+    bool line_free;     /* and it may wait in them */
+    struct core_run questions;
+    uint32_t before;          /* the row of who came before it, most likely, if it did not wait */
+    bool came;                /* its thread has had a seat before: `seat` */
+    bool brief;               /* the last time it waited, it was over before anybody would look */
+    uint8_t soon;             /* so often in a row it did not wait for long; 2 is often: ready.c */
+    struct guest *next;       /* in the pool's list; never changes */
+    struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
+    int64_t waited_ns;        /* for the seat held, if times are noted */
+    uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
+    uint32_t spared; /* ... and so often it did not try any more: ready.c */
+    struct way_tried way;  /* the same of giving way: giveway.c */
+    uint32_t calls_spared; /* so often it did not call the next in line: ready.c */
+    uint64_t taken;        /* the request whose seat another thread gave back or made over, ... */
+    uint64_t taken_state;  /* ... and what it was then; under the pool's mutex, like the next */
+    bool ended;            /* its thread has */
+    struct rival rival;    /* stepping aside: rivals.c */
+    uint32_t untimed;      /* so often it was to wait briefly; most of these waits were not timed */
+};
+_Static_assert(offsetof(struct guest, cycle_end) == 64, "what the common way needs is in one line");
+
+/* The request that published i, or could have: its row, its tag and its ticket. It comes round only
+   when 2^31 tickets have been issued, and the tag is the same by chance. */
+static inline uint64_t usher__request(uint64_t i)
+{
+    return i << 1 | 1;
+}
+
+static inline bool usher__is_held(uint64_t state)
+{
+    return state & 1;
+}
+
+static inline uint32_t usher__request_row(uint64_t request)
+{
+    return core_i_row(request >> 1);
+}
+
+/* Neither I nor V is ever this: nobody has that many tags. (In a damaged pool they may be, so that
+   guest.seat is a seat there is even with nothing to go by.) */
+#define LIB_NOTHING UINT64_MAX
+
+/* No row to act by. */
+#define LIB_NO_ROW UINT32_MAX
+
+struct usher_pool {
+    uint64_t id;   /* of this handle, never used twice in a process; above 32 bits of 0 */
+    uint64_t *now; /* the process's generation as it is now: usher__generation, near at hand */
+    struct core core;
+    struct format_header *header;
+    struct format_shape shape; /* as it was found to be right: not read from the file again */
+    struct format_row *rows;
+    uint64_t generation; /* of the process, as it was opened: another one after a fork */
+    bool shared;         /* has a file; otherwise it is for the threads of this process */
+    int fd;              /* its description has the locks of our rows; -1 after a fork */
+    unsigned flags;
+    int (*waiting)(struct usher_pool *pool, void *context); /* usher_options */
+    void *context;
+    uint32_t waiting_ms;
+    struct os_self self;
+    char *path;
+    size_t size;
+    bool visited;          /* a thread of ours acts by a visitor's row; under the mutex, like .. */
+    int visit_cancel;      /* .. the cancellation state it had */
+    pthread_mutex_t mutex; /* for the list, and for claiming rows; of this process alone */
+    struct guest *guests;
+    _Atomic(struct guest *) *ours; /* the same by their rows; NULL where a row is not ours */
+    struct guest *spares;          /* those of them that are SPARE */
+    bool reserved;                 /* os_reserve has been called for it */
+    uint32_t orphans;              /* how many are ORPHAN */
+    uint32_t claimed;              /* the row after the one claimed last */
+    struct usher_pool *next;       /* in the registry */
+    /* Of a pool that is elsewhere there is nothing but these, the path and what fork needs. It has
+       no guests, so that no thread's last one is of it: the fast ways in and out never see it. */
+    const struct remote_module *module; /* NULL: a pool that is here */
+    struct remote *remote;
+};
+
+/* Bytes that are locked, far beyond any content: the row's owner has its byte. */
+enum { LIB_LOCK_REMOVE = 1 << 30, LIB_LOCK_ROW = LIB_LOCK_REMOVE + 1 };
+
+/* usher.c */
+/* Whether a handle may be used: 0, -ESTALE or -EIDRM. */
+int usher__pool_usable(const struct usher_pool *pool);
+/* Before core calls for that guest: who is granted a seat is woken when that is settled. */
+void usher__pool_wake_later(const struct guest *guest);
+/* After core calls: wake who is yet to be; see to those that were granted a seat and did not
+   wake. */
+void usher__pool_settle(struct usher_pool *pool, uint32_t by);
+/* Give back the seat of a guest of ours, if it still has one. */
+void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
+
+/* file.c */
+int usher__file_open(struct usher_pool *pool, const char *name,
+                     const struct usher_options *options);
+/* inspect.c: note that a seat was given back. */
+void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_ns);
+/* name.c: the directory (an open descriptor) and the name in it; path has room for PATH_MAX. */
+int usher__name_resolve(const char *name, bool create, char *path, int *directory,
+                        const char **last);
+
+/* remote.c */
+/* Is that the name of a pool that is elsewhere? */
+bool usher__remote_is(const char *name);
+int usher__remote_open(struct usher_pool *pool, const char *name,
+                       const struct usher_options *options);
+int usher__remote_remove(const char *name, bool force);
+/* Whether a handle of such a pool may be used: 0 or -ESTALE. */
+int usher__remote_usable(const struct usher_pool *pool);
+
+/* guest.c */
+/* Once for each handle, before and after its use. */
+int usher__guest_attach(struct usher_pool *pool);
+void usher__guest_detach(struct usher_pool *pool);
+/* Give up the descriptor in reserve (os_reserve), for a handle that needs it more for other things.
+   */
+void usher__guest_unreserve(struct usher_pool *pool);
+/* This process as it is now: *usher__generation is 0 after a fork until a pool is opened. */
+extern uint64_t *usher__generation;
+
+/* The guests of this thread. An entry's guest lives as long as a pool with that id is open. */
+struct mine_entry {
+    uint64_t pool_id;
+    struct guest *guest;
+};
+struct mine {
+    struct {
+        uint64_t key; /* usher__key of its pool, as it was then; so after a fork it is another */
+        struct guest *guest;
+    } last; /* the one used last */
+    unsigned count, room;
+    struct mine_entry *entries;
+};
+extern _Thread_local struct mine usher__mine;
+static inline uint64_t usher__key(const struct usher_pool *pool)
+{
+    return pool->id | *pool->now;
+}
+/* The cycles that are reserved for the guest's row. */
+static inline struct core_run usher__guest_cycles(const struct guest *guest)
+{
+    return (struct core_run){core_row_cycle(guest->r), guest->cycle_end, guest->line_free};
+}
+/* The guest's row has come to the last cycle of the run on another way than core/again.h's. */
+static inline void usher__guest_began(struct guest *guest, const struct core_run *run)
+{
+    guest->r = core_row(CORE_ENTERING, run->last, 0);
+    guest->cycle_end = run->end;
+    guest->line_free = run->line;
+    guest->i = guest->v = LIB_NOTHING;
+}
+static inline void usher__guest_sits(const struct usher_pool *pool, struct guest *guest,
+                                     uint32_t seat)
+{
+    guest->seat = (uint16_t)seat;
+    guest->seat_at = pool->core.at_seat + seat;
+}
+/* A row for a request of this thread. 0, -EUSERS or another error. */
+int usher__guest_get(struct usher_pool *pool, struct guest **guest);
+/* Is it this thread's? */
+bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *guest);
+/* A guest that is IDLE now was given back by another thread: its own may have ended meanwhile. */
+void usher__guest_left(struct usher_pool *pool, struct guest *guest);
+/* claim.c */
+/* A guest for a thread: a spare one, or a row that is nobody's. 0, -EUSERS or another error. This
+   and the next are called with the pool's mutex. */
+int usher__claim(struct usher_pool *pool, struct guest **claimed);
+/* No thread needs this guest any more. */
+void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
+/* Go on where its row is. */
+void usher__claim_resume(const struct usher_pool *pool, struct guest *guest);
+/* The guest that has this row, if it is ours. */
+struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
+/* A row to act by, for a process that is no guest: *by. 0; -EUSERS: the visitors' rows are in use,
+   and the guest table is full; or another error. The pool's mutex is held until usher__visit_end.
+   */
+int usher__visit(struct usher_pool *pool, uint32_t *by);
+void usher__visit_end(struct usher_pool *pool, uint32_t by);
+/* Say that a row is ours, or whose it is. */
+void usher__claim_sign(struct usher_pool *pool, uint32_t row);
+void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
+                       uint32_t pid);
+
+/* alive.c */
+/* For looking at many rows, one after the other: each process is asked once, and, where there are
+   many rows, about so many locks. To be freed; NULL: each row is asked by itself. */
+struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks);
+/* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
+int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row);
+/* Reap a row if its owner is certainly dead. Whether it was. `by` is a row of this thread's, here
+   and below: what it relies on is announced there. */
+bool usher__alive_reap(struct usher_pool *pool, struct alive_round *round, uint32_t by,
+                       uint32_t row);
+/* The same for one that was not there to be woken: nearly always it has woken by itself, so that
+   only what is cheap is asked. */
+bool usher__alive_reap_absent(struct usher_pool *pool, uint32_t by, uint32_t row);
+/* To count a guest once, whoever reaps it or gives its seat back for it: whether this is the first
+   to say so for that cycle. */
+bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint32_t cycle);
+/* Reap a row whose owner is known to be dead. The cycle was read with core_watch before that was
+   found out; or the row is `by` itself. */
+void usher__alive_bury(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle,
+                       bool gently);
+
+/* release.c */
+/* Give back a seat that was assigned, for whoever holds it. Whether we were the first to. */
+bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle);
+
+/* wait.c */
+/* Wait until the guest, which has a place, is granted, and note since when it does and for how long
+   it did, unless that is brief. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
+int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
+/* Wake whoever waits, so that they see that the pool is gone. */
+void usher__wait_wake_all(struct usher_pool *pool);
+/* look.c */
+/* Look around once, for a row of this thread's: finish what is published, reap dead holders. */
+void usher__look(struct usher_pool *pool, uint32_t by);
+/* See that the first `count` of the three lookers are looking. `own` is, if it is one of them:
+   CORE_NOBODY, or the row of a waiter that looks now, and sleeps as one of the three next. */
+void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count);
+/* Whoever looked leaves the line: see that somebody near its front looks soon. */
+void usher__look_pass_on(struct usher_pool *pool);
+/* Where a waiter stands. And until when that one may sleep. */
+enum look_place { LOOK_FIRST = 1, LOOK_SECOND, LOOK_THIRD, LOOK_OTHERS };
+unsigned usher__look_place(struct usher_pool *pool, uint32_t own);
+int64_t usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now);
+/* A number that is different for each, without a state that threads would share. */
+uint32_t usher__look_scatter(uint32_t row, int64_t now);
+/* ready.c: be awake when the grant comes. */
+/* Are there processors on which nobody who is in could want to run? Otherwise the rest is not for
+   this pool. */
+bool usher__ready_matters(const struct usher_pool *pool);
+/* Before it sleeps, if nobody is before it: has the grant come? And if it has, and how long that
+   took. */
+bool usher__ready_first(struct usher_pool *pool, struct guest *guest);
+void usher__ready_paid(struct guest *guest, int64_t waited_ns);
+/* It has waited for so long. And does it come again and again? */
+void usher__ready_waited(struct guest *guest, int64_t waited_ns);
+bool usher__ready_often(const struct guest *guest);
+/* A guest has left: wake the next in line before its turn, if that pays here. And what that one
+   does when it is awake; turn NULL: nothing, for it has no time to wait. */
+void usher__ready_call(struct usher_pool *pool, struct guest *guest);
+void usher__ready_called(struct usher_pool *pool, const struct turn *turn);
+/* watch.c */
+/* Look around, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
+   before the first time. After how many nanoseconds the first should look again. */
+struct watch;
+int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
+                          unsigned place, int64_t now);
+/* Has a death been seen since? Whoever sleeps is woken for it. */
+bool usher__watch_called(const struct watch *watch);
+/* Is there a vigil that wakes it? */
+bool usher__watch_has_vigil(const struct watch *watch);
+void usher__watch_end(struct watch *watch);
+/* vigil.c: have these processes watched until one of them ends; NULL: that cannot be. */
+struct vigil;
+struct pollfd;
+struct vigil *usher__vigil_begin(const _Atomic uint64_t *word, const struct pollfd *processes,
+                                 unsigned count);
+bool usher__vigil_called(const struct vigil *vigil);
+void usher__vigil_end(struct vigil *vigil);
+
+/* A walk along the line: the next ticket, the last one, whose place the one before was. */
+struct line_walk {
+    uint32_t at, last;
+    uint64_t before;
+};
+void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
+/* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
+bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
+                      uint64_t *word, uint32_t *ticket);
+/* How many tickets from VALID to the last one; not everybody who took one still waits. */
+uint32_t usher__line_ahead(struct usher_pool *pool);
+/* About how many wait: many of the places may be left by those who gave up. */
+uint32_t usher__line_waiters(struct usher_pool *pool);
+
+static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t row)
+{
+    return atomic_load(&pool->rows[row].word);
+}
+
+/* A time that somebody has noted; 0: none, or one that there cannot be, before all time. */
+static inline int64_t usher__noted_ns(int64_t ns)
+{
+    return ns > 0 ? ns : 0;
+}
+
+static inline uint32_t usher__seats(const struct usher_pool *pool)
+{
+    uint32_t seats = core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)]));
+    return seats <= pool->core.seats ? seats : pool->core.seats;
+}
+
+static inline uint32_t usher__rows_used(const struct usher_pool *pool)
+{
+    uint32_t used = atomic_load(&pool->header->rows_used);
+    return used < pool->core.rows ? used : pool->core.rows;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* Pools that are elsewhere: finding and loading the module that keeps them (remote.h). */
+#include "pool/pool.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char module_name[] = "usher-zk.so";
+
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+static const struct remote_module *loaded;
+
+bool usher__remote_is(const char *name)
+{
+    return strncmp(name, "zk://", 5) == 0;
+}
+
+/* The directory of what this code is linked into, the library or a program; no slash at its end. */
+static bool own_directory(char *path, size_t room)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    ssize_t length = -1;
+    int found = dladdr1((void *)(uintptr_t)usher__remote_is, &info, (void **)&map, RTLD_DL_LINKMAP);
+    if (found != 0 && map != NULL && map->l_name[0] == '/') {
+        length = snprintf(path, room, "%s", map->l_name);
+    } else {
+        length = readlink("/proc/self/exe", path, room - 1);
+    }
+    if (length <= 0 || (size_t)length >= room) {
+        return false;
+    }
+    path[length] = '\0';
+    *strrchr(path, '/') = '\0';
+    return true;
+}
+
+/* Beside this code: as it is built, and as it is installed, for the library and for programs. */
+static void *load_module(void)
+{
+    static const char *const places[] = {"", "/usher", "/../" USHER_LIBDIR "/usher"};
+    char directory[PATH_MAX];
+    char path[PATH_MAX + 128];
+    void *module = NULL;
+    const char *said = secure_getenv("USHER_MODULES");
+    if (said != NULL && said[0] == '/') {
+        (void)snprintf(path, sizeof path, "%.*s/%s", PATH_MAX, said, module_name);
+        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!own_directory(directory, sizeof directory)) {
+        return NULL;
+    }
+    for (size_t p = 0; p < sizeof places / sizeof places[0] && module == NULL; p++) {
+        (void)snprintf(path, sizeof path, "%s%s/%s", directory, places[p], module_name);
+        module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return module;
+}
+
+static int find_module(const struct remote_module **found)
+{
+    int error = 0;
+    (void)pthread_mutex_lock(&loading);
+    if (loaded == NULL) {
+        void *object = load_module(); /* for good: it has threads */
+        const struct remote_module *module = object == NULL ? NULL : dlsym(object, REMOTE_SYMBOL);
+        error = object == NULL                                        ? -ELIBACC
+                : module == NULL || module->version != REMOTE_VERSION ? -ELIBBAD
+                                                                      : 0;
+        loaded = error == 0 ? module : NULL;
+    }
+    *found = loaded;
+    (void)pthread_mutex_unlock(&loading);
+    return error;
+}
+
+int usher__remote_open(struct usher_pool *pool, const char *name,
+                       const struct usher_options *options)
+{
+    pool->path = strdup(name);
+    int error = pool->path == NULL ? -ENOMEM : find_module(&pool->module);
+    return error != 0 ? error : pool->module->open(&pool->remote, name, options, pool);
+}
+
+int usher__remote_remove(const char *name, bool force)
+{
+    const struct remote_module *module;
+    int error = find_module(&module);
+    return error != 0 ? error : module->remove(name, force);
+}
+
+int usher__remote_usable(const struct usher_pool *pool)
+{
+    return pool->generation != *usher__generation ? -ESTALE : 0;
+}

@@ -1,0 +1,181 @@
+/*
+ * A process whose descriptors are used up still notices deaths: it keeps one descriptor in reserve
+ * (os_linux.c). What it cannot watch it asks for every 85 ms, not all the time.
+ */
+#include "mortals.h"
+
+#include "pool/pool.h"
+
+#include <sys/resource.h>
+
+enum { FEW = 64, FOUND_MS = 1000 };
+
+static void idle(void *unused)
+{
+    (void)unused;
+    stay();
+}
+
+static void acquire_and_assign(void *unused)
+{
+    (void)unused;
+    struct usher_pool *pool = scene_open("spare", 0);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_assign(pool, &seat, (pid_t)atomic_load(&board->flags[0])), 0);
+    usher_close(pool);
+}
+
+static pid_t assign_the_seat(void (*live)(void *))
+{
+    pid_t heir = scene_start(live, NULL);
+    atomic_store(&board->flags[0], heir);
+    scene_in_child(acquire_and_assign, NULL);
+    return heir;
+}
+
+static void use_up_descriptors(void)
+{
+    struct rlimit few = {FEW, FEW};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while (dup(0) >= 0) {
+    }
+    EXPECT_EQ(errno, EMFILE);
+}
+
+/* On the board: result[1] and seat[1], once step[1] is SCENE_DONE. */
+static void wait_without_descriptors(void *unused)
+{
+    (void)unused;
+    struct usher_pool *pool = scene_open("spare", 0);
+    struct timespec deadline = scene_in_ms(20000);
+    use_up_descriptors();
+    expect_taken(pool); /* the holder lives */
+    atomic_store(&board->step[1], SCENE_BEGAN);
+    atomic_store(&board->result[1], usher_acquire_until(pool, &board->seat[1], &deadline));
+    atomic_store(&board->step[1], SCENE_DONE);
+    if (atomic_load(&board->result[1]) == 0) {
+        EXPECT_EQ(usher_release(pool, &board->seat[1]), 0);
+    }
+    EXPECT_EQ(dup(0), -1); /* they were used up all the time */
+    usher_close(pool);
+    EXPECT(dup(0) >= 0);
+}
+
+/* How often a process went to sleep so far. */
+static long sleeps_of(pid_t process)
+{
+    char path[64];
+    char line[256];
+    long sleeps = -1;
+    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
+    FILE *file = fopen(path, "re");
+    EXPECT(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL) {
+        (void)sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+    }
+    (void)fclose(file);
+    EXPECT(sleeps >= 0);
+    return sleeps;
+}
+
+static void who_has_no_descriptor_left_notices_that_an_heir_is_a_zombie(void)
+{
+    struct usher_pool *pool = scene_open("spare", 1);
+    scene_clear();
+    pid_t heir = assign_the_seat(idle);
+    pid_t waiter = scene_start(wait_without_descriptors, NULL);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_BEGAN && scene_info(pool).waiters == 1);
+    scene_pause_us(300000);
+    EXPECT_EQ(atomic_load(&board->step[1]), SCENE_BEGAN); /* who lives is not taken for dead */
+    kill_to_zombie(heir);
+    int64_t began = scene_now_ns();
+    int64_t late = began + 5000000000LL;
+    while (atomic_load(&board->step[1]) != SCENE_DONE && scene_now_ns() < late) {
+        scene_pause_us(300);
+    }
+    long ms = (long)((scene_now_ns() - began) / 1000000);
+    (void)printf("  the next was in after %ld ms\n", ms);
+    EXPECT_EQ(atomic_load(&board->step[1]), SCENE_DONE);
+    EXPECT_EQ(atomic_load(&board->result[1]), 0);
+    EXPECT_EQ(board->seat[1].flags, USHER_INHERITED);
+    EXPECT(ms < FOUND_MS);
+    EXPECT_EQ(scene_end(waiter), 0);
+    EXPECT_EQ(scene_end(heir), SIGKILL);
+    finish(pool, "spare", 1);
+}
+
+static void exit_when_told(void *unused)
+{
+    (void)unused;
+    UNTIL(atomic_load(&board->flags[1]) == 1);
+}
+
+/* A command that exits by itself has left its seat, and has not died in it. */
+static void who_has_no_descriptor_left_tells_an_exit_from_a_kill(void)
+{
+    siginfo_t info;
+    struct usher_pool *pool = scene_open("spare", 1);
+    scene_clear();
+    pid_t heir = assign_the_seat(exit_when_told);
+    pid_t waiter = scene_start(wait_without_descriptors, NULL);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_BEGAN && scene_info(pool).waiters == 1);
+    atomic_store(&board->flags[1], 1);
+    EXPECT_EQ(waitid(P_PID, (id_t)heir, &info, WEXITED | WNOWAIT), 0);
+    int64_t late = scene_now_ns() + 5000000000LL;
+    while (atomic_load(&board->step[1]) != SCENE_DONE && scene_now_ns() < late) {
+        scene_pause_us(300);
+    }
+    EXPECT_EQ(atomic_load(&board->step[1]), SCENE_DONE);
+    EXPECT_EQ(board->seat[1].flags, 0);
+    EXPECT_EQ(scene_end(waiter), 0);
+    EXPECT_EQ(scene_end(heir), 0);
+    finish(pool, "spare", 1);
+}
+
+/* It looks at once, then every 85 ms: 12 times a second. */
+static void who_cannot_watch_looks_now_and_then(void)
+{
+    struct usher_pool *pool = scene_open("spare", 1);
+    scene_clear();
+    pid_t heir = assign_the_seat(idle);
+    pid_t waiter = scene_start(wait_without_descriptors, NULL);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_BEGAN && scene_info(pool).waiters == 1);
+    scene_pause_us(200000);
+    long before = sleeps_of(waiter);
+    scene_pause_us(1000000);
+    long sleeps = sleeps_of(waiter) - before;
+    (void)printf("  it slept %ld times in a second\n", sleeps);
+    EXPECT(sleeps >= 5 && sleeps <= 50);
+    scene_kill(waiter);
+    scene_kill(heir);
+    EXPECT(usher_reap(pool) >= 1);
+    finish(pool, "spare", 1);
+}
+
+/* The reserve goes with the last pool. */
+static void no_descriptor_is_left_when_all_pools_are_closed(void)
+{
+    int before = scene_descriptors();
+    struct usher_pool *pools[3];
+    for (int round = 0; round < 2; round++) {
+        for (int p = 0; p < 3; p++) {
+            pools[p] = scene_open("spare", 1);
+        }
+        EXPECT_EQ(scene_descriptors(), before + 4); /* one for all, with three files */
+        for (int p = 0; p < 3; p++) {
+            usher_close(pools[p]);
+        }
+        EXPECT_EQ(scene_descriptors(), before);
+    }
+    EXPECT_EQ(usher_remove("spare"), 0);
+}
+
+int main(void)
+{
+    scene_begin();
+    RUN(who_has_no_descriptor_left_notices_that_an_heir_is_a_zombie);
+    RUN(who_has_no_descriptor_left_tells_an_exit_from_a_kill);
+    RUN(who_cannot_watch_looks_now_and_then);
+    RUN(no_descriptor_is_left_when_all_pools_are_closed);
+    return 0;
+}

@@ -1,0 +1,252 @@
+/*
+ * Watching for deaths cheaply. Whoever stands at the front of the line looks several times a
+ * second, and nearly always nothing has happened: then a look is one poll of descriptors that it
+ * keeps, of the processes whose death would matter. It looks at everything (usher__look) when
+ * I or V have changed, when a descriptor says so, and once a second in any case; what it watches
+ * stays as it is if it finds the same processes then. Those further back look too seldom to keep
+ * any.
+ *
+ * The first in line, when nothing has happened from one look to the next, has a vigil kept at
+ * those descriptors, so that a death wakes it at once; then it looks more seldom by itself. A
+ * vigil costs about as much as a hand-over or two: short waits do without.
+ */
+#include "pool/pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    WATCH_AGAIN_NS = 4 * 1000 * 1000, /* after the first look at others: has anything happened? */
+    WATCH_FIRST_NS = 85 * 1000 * 1000,
+    WATCH_VIGIL_NS = 300 * 1000 * 1000,
+    WATCH_EXEC_NS = 300 * 1000 * 1000,
+    WATCH_ALL_NS = 1000 * 1000 * 1000,
+    WATCH_MOST = 128,
+    WATCH_EXEC = 8
+};
+
+#define WATCH_POLLED 0x80000000U
+
+struct watch {
+    uint64_t i, v;
+    uint64_t who;      /* matters: who_matters, as they were when they were found */
+    int64_t looked_ns; /* at everything */
+    bool all;          /* all that matter are watched */
+    bool polled;       /* all that are watched have a descriptor */
+    bool died;         /* a process that matters has ended since the last look */
+    struct vigil *vigil;
+    int64_t asked_ns; /* for the locks of those that may have called exec */
+    unsigned count, locks;
+    struct pollfd processes[WATCH_MOST];
+    uint32_t locked[WATCH_MOST]; /* rows, with WATCH_POLLED if the process is watched, too */
+};
+
+static uint64_t word_at(const struct usher_pool *pool, uint32_t at)
+{
+    return atomic_load(&pool->core.words[at]);
+}
+
+static void forget(struct watch *watch)
+{
+    usher__vigil_end(watch->vigil);
+    watch->vigil = NULL;
+    for (unsigned p = 0; p < watch->count; p++) {
+        (void)close(watch->processes[p].fd);
+    }
+    watch->count = watch->locks = 0;
+}
+
+/* Watch the owner of a row, if it is another process. */
+static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
+{
+    uint64_t owner = atomic_load(&pool->rows[row].owner);
+    uint64_t identity = atomic_load(&pool->rows[row].identity);
+    bool by_pid = (format_owner_flags(owner) & FORMAT_BY_PID) && identity != 0 &&
+                  pool->self.identity != 0 && pool->self.pid_namespace != 0 &&
+                  format_owner_namespace(owner) == pool->self.pid_namespace;
+    if (watch->count == WATCH_MOST || watch->locks == WATCH_MOST) {
+        watch->all = false;
+        return;
+    }
+    if (by_pid && identity == pool->self.identity && format_owner_pid(owner) == pool->self.pid) {
+        return;
+    }
+    if (!by_pid) {
+        watch->locked[watch->locks++] = row;
+        watch->polled = false;
+        return;
+    }
+    int fd = os_watch_process((pid_t)format_owner_pid(owner), identity);
+    if (fd < 0) { /* dead by now, or no descriptor to be had */
+        watch->all = false;
+        watch->died = watch->died || fd == -ESRCH;
+        return;
+    }
+    watch->processes[watch->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    /* A process that has called exec lives, but its lock is free. Asking costs more the more locks
+       there are, and it is no death: now and then must do; if there are many, once a second. */
+    if ((format_owner_flags(owner) & FORMAT_BY_LOCK) && watch->count <= WATCH_EXEC) {
+        watch->locked[watch->locks++] = row | WATCH_POLLED;
+    }
+}
+
+/* A row into a hash of many: whose it is. */
+static uint64_t mix(const struct usher_pool *pool, uint64_t hash, uint32_t row)
+{
+    const uint64_t parts[] = {row, atomic_load(&pool->rows[row].owner),
+                              atomic_load(&pool->rows[row].identity)};
+    for (unsigned p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+        hash = (hash ^ parts[p]) * 0x9e3779b97f4a7c15ULL;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* Everybody whose death would matter: who is inside, leaving or resizing, and the front of the
+   line. A hash of them; `watch`, if it is not NULL, watches them. The hash first: should a seat be
+   made over meanwhile, it is the old owner that is in it, and the next one is another. */
+static uint64_t who_matters(struct usher_pool *pool, struct watch *watch)
+{
+    struct line_walk walk;
+    uint64_t word;
+    uint32_t row;
+    uint32_t ticket;
+    uint64_t hash = 1;
+    for (row = 0; row < usher__rows_used(pool); row++) {
+        enum core_state state = core_row_state(usher__row_word(pool, row));
+        if (state != CORE_IDLE && state != CORE_WAITING) {
+            hash = mix(pool, hash, row);
+            if (watch != NULL) {
+                add(pool, watch, row);
+            }
+        }
+    }
+    usher__line_begin(pool, &walk);
+    for (unsigned front = 0; front < 2 && usher__line_next(pool, &walk, &row, &word, &ticket);
+         front++) {
+        hash = mix(pool, hash, row);
+        if (watch != NULL) {
+            add(pool, watch, row);
+        }
+    }
+    return hash;
+}
+
+static void begin(struct usher_pool *pool, struct watch *watch, int64_t now)
+{
+    forget(watch);
+    watch->looked_ns = now;
+    watch->i = word_at(pool, CORE_AT_I(&pool->core));
+    watch->v = word_at(pool, CORE_AT_V(&pool->core));
+    watch->all = watch->polled = true;
+    watch->died = false;
+    watch->who = who_matters(pool, watch);
+}
+
+static bool quiet(struct usher_pool *pool, struct watch *watch, int64_t now)
+{
+    if (!watch->all || now - watch->looked_ns >= WATCH_ALL_NS ||
+        watch->i != word_at(pool, CORE_AT_I(&pool->core)) ||
+        watch->v != word_at(pool, CORE_AT_V(&pool->core)) ||
+        poll(watch->processes, watch->count, 0) != 0) {
+        return false;
+    }
+    bool execs = now - watch->asked_ns >= WATCH_EXEC_NS;
+    watch->asked_ns = execs ? now : watch->asked_ns;
+    for (unsigned l = 0; l < watch->locks; l++) {
+        uint32_t row = watch->locked[l] & ~WATCH_POLLED;
+        if ((execs || row == watch->locked[l]) &&
+            os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Somebody has come, and nothing else has happened: what is watched can stay as it is. */
+static bool only_come(struct usher_pool *pool, struct watch *watch, int64_t now)
+{
+    watch->i = word_at(pool, CORE_AT_I(&pool->core));
+    return quiet(pool, watch, now);
+}
+
+/* All that there is has been looked at: are those who matter the same, and alive? */
+static bool same(struct usher_pool *pool, struct watch *watch, int64_t now)
+{
+    watch->looked_ns = now;
+    watch->i = word_at(pool, CORE_AT_I(&pool->core));
+    watch->v = word_at(pool, CORE_AT_V(&pool->core));
+    return watch->who == who_matters(pool, NULL) && !usher__vigil_called(watch->vigil) &&
+           quiet(pool, watch, now);
+}
+
+static int64_t next_look(const struct watch *watch)
+{
+    return watch->vigil != NULL && watch->all && watch->polled ? WATCH_VIGIL_NS : WATCH_FIRST_NS;
+}
+
+/* Where not all that matter can be watched, what is watched begins anew with each look: no thread
+   is started each time. */
+static void keep_vigil(struct usher_pool *pool, struct watch *watch, uint32_t row)
+{
+    if (watch->vigil == NULL && watch->count > 0 && watch->all) {
+        watch->vigil = usher__vigil_begin(&pool->rows[row].word, watch->processes, watch->count);
+    }
+}
+
+int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
+                          unsigned place, int64_t now)
+{
+    struct watch *watch = *kept;
+    if (!pool->shared) {
+        usher__look(pool, row);
+        return WATCH_FIRST_NS;
+    }
+    if (watch != NULL && quiet(pool, watch, now)) {
+        if (place < LOOK_OTHERS) {
+            keep_vigil(pool, watch, row);
+        }
+        return next_look(watch);
+    }
+    usher__look(pool, row);
+    usher__look_arm(pool, place < LOOK_OTHERS ? row : CORE_NOBODY, 3);
+    if (watch == NULL) {
+        watch = *kept = place < LOOK_OTHERS ? calloc(1, sizeof *watch) : NULL;
+        if (watch == NULL) {
+            return WATCH_FIRST_NS;
+        }
+        begin(pool, watch, now);
+        return WATCH_AGAIN_NS;
+    }
+    if (!only_come(pool, watch, now) && !same(pool, watch, now)) {
+        bool kept_vigil = watch->vigil != NULL;
+        begin(pool, watch, now);
+        if (watch->died || (place == LOOK_FIRST && watch->all && !kept_vigil)) {
+            return WATCH_AGAIN_NS; /* it has just become the first, most likely */
+        }
+        if (place < LOOK_OTHERS && kept_vigil) {
+            keep_vigil(pool, watch, row);
+        }
+    }
+    return next_look(watch);
+}
+
+bool usher__watch_has_vigil(const struct watch *watch)
+{
+    return watch != NULL && watch->vigil != NULL;
+}
+
+bool usher__watch_called(const struct watch *watch)
+{
+    return watch != NULL && usher__vigil_called(watch->vigil);
+}
+
+void usher__watch_end(struct watch *watch)
+{
+    if (watch != NULL) {
+        forget(watch);
+        free(watch);
+    }
+}

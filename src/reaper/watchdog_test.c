@@ -1,0 +1,242 @@
+/*
+ * The vigil: a death wakes whoever sleeps, however long it meant to; signals are not its matter;
+ * and it is gone when the wait is over.
+ */
+#include "mortals.h"
+
+#include "pool/pool.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+static _Atomic uint64_t word;
+
+static void idle(void *unused)
+{
+    (void)unused;
+    stay();
+}
+
+/* How many threads a process has; the last of them is its vigil, if it has one. */
+static int threads_and_last_of(pid_t process, long *last)
+{
+    char path[64];
+    int count = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
+    DIR *directory = opendir(path);
+    EXPECT(directory != NULL);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            count++;
+            *last = strtol(entry->d_name, NULL, 10);
+        }
+    }
+    (void)closedir(directory);
+    return count;
+}
+
+static int threads_of(pid_t process)
+{
+    long last;
+    return threads_and_last_of(process, &last);
+}
+
+static int threads_at_first; /* before any vigil */
+
+static void *be_known(void *tid)
+{
+    *(long *)tid = syscall(SYS_gettid);
+    return NULL;
+}
+
+/* A sanitizer may have a thread of its own, when the first one of ours has been started. */
+static void count_threads(void)
+{
+    pthread_t thread;
+    char path[64];
+    long tid = 0;
+    EXPECT_EQ(pthread_create(&thread, NULL, be_known, &tid), 0);
+    EXPECT_EQ(pthread_join(thread, NULL), 0);
+    (void)snprintf(path, sizeof path, "/proc/self/task/%ld", tid);
+    UNTIL(access(path, F_OK) != 0); /* one that was joined stays for a moment */
+    threads_at_first = threads_of(getpid());
+}
+
+static struct pollfd watch(pid_t process)
+{
+    uint64_t identity;
+    EXPECT_EQ(os_identity(process, &identity), 0);
+    return (struct pollfd){.fd = os_watch_process(process, identity), .events = POLLIN};
+}
+
+static void a_death_wakes_a_sleeper_that_would_sleep_for_ever(void)
+{
+    pid_t mortals[3];
+    struct pollfd watched[3];
+    for (int m = 0; m < 3; m++) {
+        mortals[m] = scene_start(idle, NULL);
+        watched[m] = watch(mortals[m]);
+    }
+    struct vigil *vigil = usher__vigil_begin(&word, watched, 3);
+    EXPECT(vigil != NULL);
+    EXPECT(!usher__vigil_called(vigil));
+    scene_kill(mortals[1]);
+    while (!usher__vigil_called(vigil)) { /* whether it sleeps before the death or after */
+        (void)os_sleep(&word, 0, INT64_MAX, true);
+    }
+    usher__vigil_end(vigil);
+    for (int m = 0; m < 3; m++) {
+        (void)close(watched[m].fd);
+    }
+    scene_kill(mortals[0]);
+    scene_kill(mortals[2]);
+}
+
+static void one_who_sleeps_long_after_the_death_is_woken(void)
+{
+    pid_t mortal = scene_start(idle, NULL);
+    struct pollfd watched = watch(mortal);
+    struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
+    scene_kill(mortal);
+    UNTIL(usher__vigil_called(vigil));
+    EXPECT_EQ(os_sleep(&word, 0, INT64_MAX, true), 0);
+    usher__vigil_end(vigil);
+    (void)close(watched.fd);
+}
+
+static void a_vigil_ends_when_it_is_told_to(void)
+{
+    pid_t mortal = scene_start(idle, NULL);
+    struct pollfd watched = watch(mortal);
+    UNTIL(threads_of(getpid()) == threads_at_first); /* those of the tests before are gone */
+    int descriptors = scene_descriptors();
+    for (int round = 0; round < SCENE_ROUNDS(200); round++) {
+        struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
+        EXPECT(vigil != NULL);
+        usher__vigil_end(vigil);
+    }
+    UNTIL(threads_of(getpid()) == threads_at_first);
+    EXPECT_EQ(scene_descriptors(), descriptors);
+    scene_kill(mortal);
+    (void)close(watched.fd);
+}
+
+static _Atomic long handled_by;
+
+static void handle(int signal)
+{
+    (void)signal;
+    atomic_store(&handled_by, syscall(SYS_gettid));
+}
+
+static void a_vigil_handles_no_signals(void)
+{
+    struct sigaction action = {.sa_handler = handle};
+    sigset_t one;
+    pid_t mortal = scene_start(idle, NULL);
+    struct pollfd watched = watch(mortal);
+    EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, SIGUSR1);
+    struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
+    EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &one, NULL), 0); /* now only the vigil could have it */
+    EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
+    usher__vigil_end(vigil);
+    EXPECT_EQ(atomic_load(&handled_by), 0);
+    EXPECT_EQ(pthread_sigmask(SIG_UNBLOCK, &one, NULL), 0);
+    EXPECT_EQ(atomic_load(&handled_by), syscall(SYS_gettid));
+    scene_kill(mortal);
+    (void)close(watched.fd);
+}
+
+static void the_first_in_line_has_a_vigil_and_whoever_is_in_has_none(void)
+{
+    struct usher_pool *pool = scene_open("vigil", 1);
+    scene_clear();
+    pid_t holder = scene_holder(0, "vigil");
+    pid_t first = scene_waiter(1, "vigil", 1);
+    pid_t second = scene_waiter(2, "vigil", 2);
+    const int alone = threads_of(holder); /* a sanitizer may have one of its own */
+    UNTIL(threads_of(first) == alone + 1);
+    EXPECT_EQ(threads_of(second), alone);
+    scene_kill(holder);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+    UNTIL(threads_of(first) == alone);
+    UNTIL(threads_of(second) == alone + 1); /* it is the first now */
+    scene_kill(first);
+    UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
+    EXPECT_EQ(board->seat[2].flags, USHER_INHERITED);
+    scene_leave(2, second);
+    finish(pool, "vigil", 1);
+}
+
+/* Is its vigil the same for so long that all has been looked at twice? */
+static bool keeps_its_vigil(pid_t process)
+{
+    long before = 0;
+    long after = -1;
+    (void)threads_and_last_of(process, &before);
+    scene_pause_us(2400000);
+    (void)threads_and_last_of(process, &after);
+    return before == after;
+}
+
+/* Every second all is looked at; what is watched stays if it is the same. */
+static void a_vigil_stays_as_long_as_nothing_happens(void)
+{
+    struct usher_pool *pool = scene_open("vigil", 1);
+    scene_clear();
+    pid_t holder = scene_holder(0, "vigil");
+    const int alone = threads_of(holder);
+    pid_t first = scene_waiter(1, "vigil", 1);
+    UNTIL(threads_of(first) == alone + 1);
+    pid_t second = scene_waiter(2, "vigil", 2);
+    UNTIL(keeps_its_vigil(first)); /* once it has seen the second */
+    EXPECT_EQ(threads_of(first), alone + 1);
+    scene_kill(holder);
+    UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+    scene_leave(1, first);
+    UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
+    scene_leave(2, second);
+    finish(pool, "vigil", 1);
+}
+
+/* And nobody need give anything back for that. */
+static void the_dead_at_the_front_are_found_by_those_behind(void)
+{
+    struct usher_pool *pool = scene_open("vigil", 1);
+    scene_clear();
+    pid_t holder = scene_holder(0, "vigil");
+    pid_t waiters[3];
+    for (int w = 0; w < 3; w++) {
+        waiters[w] = scene_waiter(w + 1, "vigil", (uint32_t)w + 1);
+    }
+    scene_kill(waiters[0]);
+    UNTIL(scene_info(pool).waiters == 2);
+    EXPECT_EQ(scene_info(pool).reaped, 1);
+    scene_leave(0, holder);
+    for (int w = 1; w < 3; w++) {
+        UNTIL(atomic_load(&board->step[w + 1]) == SCENE_DONE);
+        EXPECT_EQ(board->seat[w + 1].flags, 0);
+        scene_leave(w + 1, waiters[w]);
+    }
+    finish(pool, "vigil", 1);
+}
+
+int main(void)
+{
+    scene_begin();
+    count_threads();
+    RUN(a_death_wakes_a_sleeper_that_would_sleep_for_ever);
+    RUN(one_who_sleeps_long_after_the_death_is_woken);
+    RUN(a_vigil_ends_when_it_is_told_to);
+    RUN(a_vigil_handles_no_signals);
+    RUN(the_dead_at_the_front_are_found_by_those_behind);
+    RUN(the_first_in_line_has_a_vigil_and_whoever_is_in_has_none);
+    RUN(a_vigil_stays_as_long_as_nothing_happens);
+    return 0;
+}

@@ -1,0 +1,249 @@
+/*
+ * When somebody is woken (usher__pool_wake_later in usher.c): it may run at once, and finds nothing
+ * half done that it would have to finish; but it is not left asleep while the one who granted it a
+ * seat sleeps itself. What the words say by then is seen on the way to the kernel
+ * (-Wl,--wrap=syscall). Sleepers have no clock, so that nobody else sees to anything.
+ */
+#include "core/parts.h"
+#include "pool/pool.h"
+#include "sitters.h"
+#include "syscalls.h"
+
+enum { WAITERS = 3, HANG_SECONDS = 100 };
+
+/* What a thread does that is looked at, and where. */
+enum role { OTHER, LEAVES, QUEUES };
+static _Thread_local enum role role;
+static _Thread_local struct usher_pool *seen_in;
+static _Thread_local uint32_t own; /* its row */
+
+static _Thread_local long last_woken; /* by this thread, where; 0: nobody */
+
+static atomic_int asleep;
+static atomic_int woken_by_leaver, woken_by_comer; /* how many they called for */
+static atomic_bool comer_sleeps;                   /* or has */
+
+static uint64_t word_at(uint32_t at)
+{
+    return atomic_load(&seen_in->core.words[at]);
+}
+
+/* The row that is being woken. */
+static uint32_t woken(long address)
+{
+    const char *rows = (const char *)seen_in->rows;
+    ptrdiff_t at = ((const char *)address - rows) / (ptrdiff_t)sizeof seen_in->rows[0];
+    EXPECT(at >= 0 && at < seen_in->core.rows);
+    return (uint32_t)at;
+}
+
+/* It has been granted its ticket, and V says that it is valid. */
+static uint32_t expect_granted(uint32_t row)
+{
+    uint64_t word = usher__row_word(seen_in, row);
+    EXPECT_EQ(core_row_state(word), CORE_GRANTED);
+    EXPECT_EQ(core_row_ticket(word), core_v_valid(word_at(CORE_AT_V(&seen_in->core))));
+    return core_row_ticket(word);
+}
+
+/* The leaver's row is free, and the place of whoever is next is marked. */
+static void expect_left(long address)
+{
+    const struct core *c = &seen_in->core;
+    uint32_t ticket = expect_granted(woken(address));
+    EXPECT_EQ(core_line_ticket(word_at(core__line_at(c, ticket))), ticket);
+    EXPECT_EQ(core_line_verdict(word_at(core__line_at(c, ticket))), CORE_SERVED);
+    EXPECT_EQ(core_row_state(usher__row_word(seen_in, own)), CORE_IDLE);
+    atomic_fetch_add(&woken_by_leaver, 1);
+}
+
+/* The one that comes has its ticket, and its place in line says so. */
+static void expect_queued(long address)
+{
+    const struct core *c = &seen_in->core;
+    uint64_t i = word_at(CORE_AT_I(c));
+    uint64_t row = usher__row_word(seen_in, own);
+    (void)expect_granted(woken(address));
+    EXPECT_EQ(core_row_state(row), CORE_WAITING);
+    EXPECT(core__names_i(i, own, core_row_cycle(row)));
+    EXPECT_EQ(word_at(core__line_at(c, core_i_issue(i))), core__own_place(i, row));
+    atomic_fetch_add(&woken_by_comer, 1);
+}
+
+static long on_syscall(long number, long *a)
+{
+    bool sleeping = sleeps(number, a);
+    a[3] = sleeping ? 0 : a[3];
+    last_woken = wakes_somebody(number, a) ? a[0] : last_woken;
+    if (wakes_somebody(number, a) && role == LEAVES) {
+        expect_left(a[0]);
+    } else if (wakes_somebody(number, a) && role == QUEUES) {
+        expect_queued(a[0]);
+    }
+    if (sleeping && role == QUEUES && !atomic_load(&comer_sleeps)) {
+        EXPECT_EQ(atomic_load(&woken_by_comer), 1);
+        atomic_store(&comer_sleeps, true);
+    }
+    atomic_fetch_add(&asleep, sleeping);
+    long result = call_it(number, a);
+    atomic_fetch_sub(&asleep, sleeping);
+    return result;
+}
+
+/* One that leaves is held up when it has said so in V, and has yet to see who is next. */
+static _Thread_local bool held_up;
+static atomic_bool has_said_so, may_go_on;
+
+void core_counted(void)
+{
+    if (held_up && core_v_row(word_at(CORE_AT_V(&seen_in->core))) == own) {
+        held_up = false;
+        atomic_store(&has_said_so, true);
+        UNTIL(atomic_load(&may_go_on));
+    }
+}
+
+static void look_at(struct usher_pool *pool, enum role as)
+{
+    seen_in = pool;
+    own = usher__mine.last.guest->row;
+    role = as;
+}
+
+static void put_to_sleep(struct sitter *waiters, int count, struct usher_pool *pool)
+{
+    for (int i = 0; i < count; i++) {
+        queue_up(&waiters[i], pool);
+        UNTIL(atomic_load(&asleep) == i + 1);
+    }
+}
+
+static void let_in(struct sitter *waiter)
+{
+    UNTIL(atomic_load(&waiter->done));
+    EXPECT_EQ(waiter->result, 0);
+    leave(waiter);
+}
+
+/* Whether it came for the first time or has come before: two ways out. */
+static void who_leaves_wakes_the_next_when_all_is_done(void)
+{
+    for (int before = 0; before < 3; before++) {
+        struct usher_pool *pool = open_pool(1);
+        struct sitter waiters[WAITERS];
+        for (int i = 0; i < before; i++) {
+            struct usher_seat earlier = scene_acquire(pool);
+            EXPECT_EQ(usher_release(pool, &earlier), 0);
+        }
+        struct usher_seat seat = scene_acquire(pool);
+        put_to_sleep(waiters, WAITERS, pool);
+        atomic_store(&woken_by_leaver, 0);
+        look_at(pool, LEAVES);
+        EXPECT_EQ(usher_release(pool, &seat), 0);
+        role = OTHER;
+        EXPECT_EQ(atomic_load(&woken_by_leaver), 1);
+        for (int i = 0; i < WAITERS; i++) {
+            let_in(&waiters[i]);
+        }
+        finish(pool);
+    }
+}
+
+static void *hold_and_be_held_up(void *pool)
+{
+    struct usher_seat seat = scene_acquire(pool);
+    atomic_store(&board->told[0], 1);
+    UNTIL(atomic_load(&board->told[1]) == 1);
+    look_at(pool, OTHER);
+    held_up = true;
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    EXPECT(!held_up);
+    return NULL;
+}
+
+/* It has a row before it comes, so that it is known which. */
+static void *come_and_queue(void *pool)
+{
+    struct guest *guest;
+    EXPECT_EQ(usher__guest_get(pool, &guest), 0);
+    seen_in = pool;
+    own = guest->row;
+    role = QUEUES;
+    struct usher_seat seat = scene_acquire(pool);
+    role = OTHER;
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    return NULL;
+}
+
+/* V says that the ticket of the one who sleeps is valid, and it has not been told. Whoever comes
+   next finds that, grants it the seat, and takes its own place; and nobody else wakes it. */
+static void who_queues_wakes_another_before_it_sleeps(void)
+{
+    struct usher_pool *pool = open_pool(1);
+    struct sitter waiter;
+    scene_clear();
+    atomic_store(&has_said_so, false);
+    atomic_store(&may_go_on, false);
+    atomic_store(&comer_sleeps, false);
+    atomic_store(&woken_by_comer, 0);
+    pthread_t holder = start(hold_and_be_held_up, pool);
+    UNTIL(atomic_load(&board->told[0]) == 1);
+    put_to_sleep(&waiter, 1, pool);
+    atomic_store(&board->told[1], 1);
+    UNTIL(atomic_load(&has_said_so));
+    EXPECT_EQ(atomic_load(&asleep), 1);
+    pthread_t comer = start(come_and_queue, pool);
+    UNTIL(atomic_load(&comer_sleeps));
+    UNTIL(atomic_load(&waiter.done));
+    atomic_store(&may_go_on, true);
+    join(holder);
+    let_in(&waiter);
+    join(comer);
+    EXPECT_EQ(atomic_load(&woken_by_comer), 1);
+    finish(pool);
+}
+
+/* Grant it a seat, as far as the library is told of that: whom does this thread wake then? */
+static struct format_row *woken_by_grant(struct usher_pool *pool, uint32_t row)
+{
+    last_woken = 0;
+    pool->core.wake(pool->core.wake_context, row);
+    return last_woken == 0 ? NULL : &pool->rows[woken(last_woken)];
+}
+
+/* One is remembered; a second one need not be. Later is until that is settled, and no longer. The
+   sleepers are only said to be there. */
+static void one_is_woken_later_and_once(void)
+{
+    with_file = false;
+    struct usher_pool *pool = open_pool(1);
+    struct format_row *rows = pool->rows;
+    seen_in = pool;
+    for (int row = 0; row < 3; row++) {
+        atomic_store(&rows[row].watch, FORMAT_WAITS);
+    }
+    EXPECT(woken_by_grant(pool, 0) == &rows[0]);
+    usher__pool_wake_later(&(struct guest){0});
+    EXPECT(woken_by_grant(pool, 1) == NULL);
+    EXPECT(woken_by_grant(pool, 2) == &rows[2]);
+    usher__pool_settle(pool, 3);
+    EXPECT(&rows[woken(last_woken)] == &rows[1]);
+    EXPECT(woken_by_grant(pool, 0) == &rows[0]);
+    last_woken = 0;
+    usher__pool_settle(pool, 3);
+    EXPECT_EQ(last_woken, 0);
+    for (int row = 0; row < 3; row++) {
+        atomic_store(&rows[row].watch, 0);
+    }
+    finish(pool);
+}
+
+int main(void)
+{
+    scene_begin();
+    (void)alarm(HANG_SECONDS);
+    RUN_BOTH(who_leaves_wakes_the_next_when_all_is_done);
+    RUN_BOTH(who_queues_wakes_another_before_it_sleeps);
+    RUN(one_is_woken_later_and_once);
+    return 0;
+}
