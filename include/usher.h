@@ -270,11 +270,26 @@ struct usher_pass {
 
 /* Prepare a gate that nobody uses yet. -EINVAL: no guests or no seats. -ERANGE: it does not fit. */
 USHER_API int usher_gate_init(struct usher_gate *gate, uint32_t guests, uint32_t seats);
+/* The same for a variable, with room for as many guests as fit; `seats` is a constant, 1 to 13:
+       static struct usher_gate gate = USHER_GATE_INIT(4); */
+#define USHER_GATE_INIT(seats)                                                                     \
+    {                                                                                              \
+        ((uint64_t)USHER__GATE_BITS(seats) << 59 | (uint64_t)(seats) << 55 | (uint64_t)(seats))    \
+    }
+#define USHER__GATE_COLOR_BITS(seats) ((seats) > 7 ? 4 : (seats) > 3 ? 3 : (seats) > 1 ? 2 : 1)
+#define USHER__GATE_BITS(seats)                                                                    \
+    ((2 * (seats) > 11 ? 34 - 2 * (seats) : 23) - USHER__GATE_COLOR_BITS(seats))
 /* Wait in line until inside. -EINVAL: not a gate. -EUSERS: more guests than it has room for. */
 USHER_API int usher_gate_enter(struct usher_gate *gate, struct usher_pass *pass);
+/* The same until a time of CLOCK_MONOTONIC; NULL: for ever. The pass is all zero before the first
+   call. -ETIMEDOUT: not inside. The guest keeps its place in line in the pass: call again to wait
+   on, or usher_gate_leave to give the place up. */
+USHER_API int usher_gate_enter_until(struct usher_gate *gate, struct usher_pass *pass,
+                                     const struct timespec *deadline);
 /* Inside at once, or -EAGAIN. */
 USHER_API int usher_gate_try(struct usher_gate *gate, struct usher_pass *pass);
-/* Leave. -EPERM: a pass is good for one leaving. -EINVAL: not a gate. */
+/* Leave. With a pass that has only a place in line: wait until it is its turn, and let the next one
+   in. -EPERM: a pass is good for one leaving. -EINVAL: not a gate. */
 USHER_API int usher_gate_leave(struct usher_gate *gate, struct usher_pass *pass);
 
 #ifdef __cplusplus

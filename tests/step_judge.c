@@ -153,9 +153,9 @@ static void carry_on(struct party *p, bool helped)
     uint32_t fewest = s->act == ACT_RESIZE && s->resize_to < s->seats ? s->resize_to : s->seats;
     uint32_t most = s->act == ACT_RESIZE && s->resize_to > s->seats ? s->resize_to : s->seats;
     if (s->asked &&
-        os_lock(p->pool->fd, LIB_LOCK_REMOVE) == 0) { /* the remover thinks better of it */
+        os_lock(p->pool->fd, POOL_LOCK_REMOVE) == 0) { /* the remover thinks better of it */
         atomic_store(&p->pool->header->removed, 0);
-        EXPECT_EQ(os_unlock(p->pool->fd, LIB_LOCK_REMOVE), 0);
+        EXPECT_EQ(os_unlock(p->pool->fd, POOL_LOCK_REMOVE), 0);
     }
     if (!open_again(p)) {
         return;

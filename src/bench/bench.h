@@ -94,6 +94,9 @@ void bench_program(char *path, size_t room, const char *name);
 /* The workloads, one file each. */
 void bench_uncontended(void);
 void bench_contended(void);
+void bench_cpu(void);
+void bench_bystander(void);
+void bench_ablation(void);
 void bench_handover(void);
 void bench_parked(void);
 void bench_growth(void);

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS = 27, ROUNDS = 16, MORE = 6, TRIES = 4 };
-#define LITTLE_S 0.015 /* of a run of some 200 ms on each processor */
+enum { CELLS = 27, ROUNDS = 16, MORE = 6 };
 
 static unsigned make_cells(struct cell *cells)
 {
@@ -24,7 +23,7 @@ static unsigned make_cells(struct cell *cells)
     unsigned count = 0;
     for (unsigned c = 0; c < CELLS; c += step) {
         struct cell *cell = &cells[count++];
-        cell->processes = processes[c % 3];
+        *cell = (struct cell){.processes = processes[c % 3]};
         cell->seats = seats[c / 3 % 3];
         cell->inside_ns = inside[c / 9];
         (void)snprintf(cell->name, sizeof cell->name, "k=%u, %u us inside, %u processes",
@@ -41,8 +40,7 @@ static double out_of_turn[BENCH_MAX_PEERS];
 static double together[CELLS];         /* before the first round of each */
 static bool compared[BENCH_MAX_PEERS]; /* a figure is wanted of it, or is told */
 static unsigned rounds, few_rounds, watched;
-static double spare_ns;              /* so much time is left to measure again what was disturbed */
-static double counted, calm, redone; /* rounds that count, of which calm; not */
+static struct cell_calm calm;
 
 /* Where each entry is a wake-up a cell comes out differently each time: what is compared is
    measured more often than what is only shown; and the most where it takes the least time. */
@@ -62,34 +60,6 @@ static bool fits(const struct bench_peer *peer, const struct cell *cell)
     return cell->seats == 1 || (peer->flags & PEER_ONE) == 0;
 }
 
-/*
- * Once. If the host of this machine takes processors away meanwhile, it measures that: then it is
- * done again, whoever the peer is, a few times at most and as long as there is time left. What
- * counts is the one with the least taken away. (The kernel counts that in hundredths of a second.)
- */
-static struct found run_calmly(const struct bench_peer *peer, const struct cell *cell)
-{
-    struct found best = {0};
-    double least = 0;
-    for (unsigned tries = 1;; tries++) {
-        double began = bench_now_ns();
-        double stolen = bench_stolen_s();
-        struct found found = cell_run(peer, cell, false);
-        stolen = bench_stolen_s() - stolen;
-        if (tries == 1 || stolen < least) {
-            best = found;
-            least = stolen;
-        }
-        if (stolen < LITTLE_S || tries == TRIES || spare_ns <= 0) {
-            counted++;
-            calm += least < LITTLE_S;
-            return best;
-        }
-        spare_ns -= bench_now_ns() - began;
-        redone++;
-    }
-}
-
 /* A round of a cell. All cells have their first round before any has its second: what happens on
    this machine for a minute or two disturbs a round of many, and not all rounds of one. */
 static void measure_cell(const struct cell *cell, unsigned c, unsigned round)
@@ -97,7 +67,7 @@ static void measure_cell(const struct cell *cell, unsigned c, unsigned round)
     for (unsigned i = 0; i < peer_count; i++) {
         unsigned p = (i + round) % peer_count;
         if (fits(peers[p], cell) && round < rounds_of(p, cell)) {
-            struct found found = run_calmly(peers[p], cell);
+            struct found found = cell_run_calmly(peers[p], cell, &calm);
             speed[c][p][round] = found.turns_a_second;
             worst[c][p][round] = found.worst_us;
         }
@@ -122,7 +92,7 @@ static void measure(const struct cell *cells, unsigned count)
     const double spare_s = bench_pick(40, 3, 0);
     const unsigned most = rounds + bench_pick(MORE, 0, 0);
     for (unsigned round = 0; round < most; round++) {
-        spare_ns += spare_s * 1e9 / most;
+        calm.spare_ns += spare_s * 1e9 / most;
         for (unsigned c = 0; c < count; c++) {
             together[c] = round == 0 ? bench_together() : together[c];
             measure_cell(&cells[c], c, round);
@@ -281,8 +251,8 @@ void bench_contended(void)
     bench_tell(
         "a cache line between two processors, mean / median of its ways: 1 if both always ran",
         bench_summarise(together, count));
-    const double made = (counted + redone) / counted;
-    const double disturbed = counted / (calm > 0 ? calm : 1);
+    const double made = (calm.counted + calm.redone) / calm.counted;
+    const double disturbed = calm.counted / (calm.calm > 0 ? calm.calm : 1);
     bench_tell("rounds made / rounds that count: 1 if the host never took processors away",
                bench_summarise(&made, 1));
     bench_tell("rounds that count / those of them in which it hardly did",

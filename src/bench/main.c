@@ -18,6 +18,9 @@ static const struct {
 } workloads[] = {
     {"uncontended", bench_uncontended, "acquire and release, one thread, alone"},
     {"contended", bench_contended, "4, 16, 64 processes; k = 1, 2, 8; 0, 1, 20 us inside"},
+    {"cpu", bench_cpu, "processor time for an entry while the holders sleep"},
+    {"bystander", bench_bystander, "beside one and two processes that only compute"},
+    {"ablation", bench_ablation, "what each trick of waiting wins, and what it costs"},
     {"handover", bench_handover, "one seat between two processes, on one processor and on two"},
     {"parked", bench_parked, "hand-overs with 1,000 and 10,000 asleep in line"},
     {"growth", bench_growth, "cost as the guests (to 16,384) and the seats (to 4,096) grow"},

@@ -45,6 +45,8 @@ unsigned bench_index(const struct bench_peer *const *peers, unsigned count, cons
 extern const struct bench_peer bench_limit_cas, bench_limit_fifo, bench_limit_repairable;
 extern const struct bench_peer bench_limit_rows; /* for growth alone: not in the list */
 extern const struct bench_peer bench_usher_pool, bench_usher_gate;
+/* For ablation alone: not in the list. */
+extern const struct bench_peer bench_without_yield, bench_without_backoff, bench_without_both;
 extern const struct bench_peer bench_sem_t, bench_mutex, bench_robust, bench_condition;
 extern const struct bench_peer bench_semop, bench_semop_undo, bench_flock, bench_ofd;
 extern const struct bench_peer bench_eventfd, bench_pipe;

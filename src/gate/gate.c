@@ -6,24 +6,23 @@
  * has validated the next ticket and before it has woken who waits for it costs nothing but time:
  * whoever sleeps looks again by itself now and then.
  *
- * A wake is for one, the one that has slept longest of those on its bit, and that is nearly always
- * the one whose ticket is valid now, or the one after it, which is called (call.c). If its ticket
- * is not valid, it wakes all on that bit before it sleeps again; but once only for each VALID that
- * it sees, for all who slept then, and were called by then, are up. So no wake is lost: follow a
- * wake that another took. That one's ticket is valid, too, or is before it sleeps again, and its
- * own wake went to somebody else on the bit, and so on; each wake to another, until one is found
- * that took a wake before its turn, and it wakes all. Calls are more wakes than these, never fewer.
+ * A wake-up goes to one waiter, the one that has slept longest of those on its bit, and that is nearly
+ * always the one whose ticket is valid now. A woken waiter whose ticket is not valid wakes all waiters
+ * on that bit before it sleeps again, once for each VALID that it sees. So no wake-up is lost: follow
+ * a wake-up that another waiter took. That waiter's ticket is valid, too, or becomes so before it
+ * sleeps again, and its own wake-up went to a third one on the bit, and so on, until one is found that
+ * took a wake-up before its turn: that one wakes all.
  */
 #include "usher.h"
 
 #include "gate/gate_word.h"
 #include "os/os.h"
-#include "wait/call.h"
-#include "wait/giveway.h"
-#include "wait/rivals.h"
+#include "wait/wait.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,22 +34,14 @@ _Static_assert(sizeof(struct usher_gate) == 8, "a gate is eight bytes");
 #define GATE_LOOK_AGAIN_MS 300
 #endif
 
-enum {
-    BITS = 32,                 /* on which one may sleep: gate_bit */
-    LOOKS = 1000,              /* of whoever is next, before it sleeps: some ten microseconds */
-    BRIEF_NS = 2 * 1000 * 1000 /* who waited for less the last time may give way before it sleeps */
-};
+/* What a thread remembers, of all gates together: a gate has no room for it. */
+static _Thread_local struct wait_memory memory;
+static _Thread_local struct backoff backoff;
 
-/* For giveway.c, call.c and rivals.c: a gate has no room for it. */
-static _Atomic int64_t crowded_ns;
-static _Atomic uint32_t vain_calls;
-static _Thread_local struct way_tried tried;
-static _Thread_local uint32_t calls_spared;
-static _Thread_local struct rival rival;
-static _Thread_local bool brief;
-
-/* Marks a pass that is good: one that is all zero, or has been used, is not. */
+/* A pass that is good for leaving; a pass that is all zero, or has been used, is not. */
 #define GOOD_PASS (1U << 31)
+/* A pass that has a place in line and is not inside. */
+#define WAITING_PASS (1U << 30)
 
 /* A first guess: whether it is right, the compare-and-swap finds out. */
 static inline uint64_t guess(const struct usher_gate *gate)
@@ -96,13 +87,14 @@ static void wake(struct usher_gate *gate, uint32_t bits, int most)
     (void)syscall(SYS_futex, half(gate), FUTEX_WAKE_BITSET, most, NULL, NULL, bits);
 }
 
-/* Sleep until somebody wakes this ticket's bit, unless VALID has moved since `word`. The further
-   back in the line, the longer until it looks by itself: all together that is little. Whether it
-   was a wake that ended it; whatever did (the time, a signal, a word that has moved), the caller
-   looks. */
-static bool sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket, int64_t now)
+/* Sleep until this ticket's bit is woken or until `until_ns`, unless VALID has moved since `word`.
+   By itself the waiter wakes from time to time, the less often the further back it stands: all
+   together that is little. Whether a wake-up ended it; whatever did (the time, a signal, a word that
+   has moved), the caller looks at the word again. */
+static bool sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket, int64_t until_ns)
 {
-    int64_t ns = now + (int64_t)gate_places(word, ticket) * GATE_LOOK_AGAIN_MS * 1000000;
+    int64_t ns = os_now_ns() + (int64_t)gate_places(word, ticket) * GATE_LOOK_AGAIN_MS * 1000000;
+    ns = ns < until_ns ? ns : until_ns;
     struct timespec until = {ns / 1000000000, ns % 1000000000};
     return syscall(SYS_futex, half(gate), FUTEX_WAIT_BITSET, (uint32_t)word, &until, NULL,
                    gate_bit(ticket)) == 0;
@@ -121,82 +113,33 @@ static bool has_come(const void *context)
     return gate_is_valid(word, waits->ticket) != 0;
 }
 
-/* A gate does not count them; but so many fewer are in line before it. */
-static uint32_t let_in(const void *context)
-{
-    const struct waits *waits = context;
-    uint64_t word = __atomic_load_n(&waits->gate->word, __ATOMIC_SEQ_CST);
-    return gate_is_valid(word, waits->ticket) != 0 ? 0 : 0U - gate_places(word, waits->ticket);
-}
-
-/* Whoever has to sleep gives way first, if it comes again and again. */
-static void give_way(struct usher_gate *gate, uint64_t word, uint32_t ticket)
+static int wait_for(struct usher_gate *gate, uint32_t ticket, int64_t deadline_ns)
 {
     struct waits waits = {gate, ticket};
-    struct turn turn = {&crowded_ns, has_come, let_in, &waits};
-    if (brief) {
-        (void)usher__give_way_first(&turn, gate_view(word).seats, gate_places(word, ticket),
-                                    &tried);
-    }
-}
-
-/* It was woken, and is next: called, most likely. Has its turn come? */
-static bool be_ready(struct usher_gate *gate, uint32_t ticket)
-{
-    struct waits waits = {gate, ticket};
-    struct turn turn = {&crowded_ns, has_come, let_in, &waits};
-    bool come = usher__give_way(&turn);
-    usher__call_learn(&vain_calls, come);
-    return come;
-}
-
-/* One that comes again and again has left, and woken who is next: call the one after it. Not where
-   two may sleep on a bit, for who is awake when it is woken has the other woken in vain. (At the
-   end of a small block it may be another's bit; then nobody is called, or one in vain.) */
-static void call_next(struct usher_gate *gate, uint64_t word)
-{
-    struct gate_view v = gate_view(word);
-    uint32_t ahead = v.issue != v.valid ? gate_places(word, v.issue) : 0;
-    if (brief && ahead < BITS && usher__call_pays(v.seats, ahead, &vain_calls, &calls_spared)) {
-        wake(gate, gate_bit(v.valid + 1), 1);
-    }
-}
-
-/* Only whoever is next looks for a while before it sleeps, and only where there is a processor to
-   spare. Where two hand over to each other that is thirty times as fast as sleeping at once; where
-   all looked, they would only take turns at it. */
-static int wait_for(struct usher_gate *gate, uint32_t ticket)
-{
-    const bool spare = gate_view(guess(gate)).seats < os_processors();
+    const struct wait_turn turn = {has_come, &waits};
+    const int64_t began = os_now_ns();
     bool woken = false;
-    bool told = false;
-    uint32_t told_at = 0; /* VALID, and QUANT, when all on our bit were woken */
-    int64_t began = 0;    /* when it was about to sleep for the first time */
-    for (unsigned looks = 0;;) {
+    bool woke_all = false;
+    uint32_t woke_all_at = 0; /* VALID and QUANT when all sleepers on this bit were woken */
+    if (deadline_ns == INT64_MAX) {
+        (void)usher__wait_awake(&turn, &memory, began);
+    }
+    for (;;) {
         uint64_t word = __atomic_load_n(&gate->word, __ATOMIC_SEQ_CST);
         int valid = gate_is_valid(word, ticket);
         if (valid != 0) {
-            brief = began == 0 ? brief : os_now_ns() - began < BRIEF_NS;
+            usher__wait_ended(&memory, os_now_ns() - began);
             return valid < 0 ? valid : 0;
         }
-        if (woken && gate_places(word, ticket) == 1 && be_ready(gate, ticket)) {
-            continue;
-        }
-        if (woken && (!told || told_at != (uint32_t)word)) {
-            told = true;
-            told_at = (uint32_t)word;
+        if (woken && (!woke_all || woke_all_at != (uint32_t)word)) {
+            woke_all = true;
+            woke_all_at = (uint32_t)word;
             wake(gate, gate_bit(ticket), INT_MAX);
         }
-        woken = false;
-        if (gate_places(word, ticket) > 1 || !spare || ++looks > LOOKS) {
-            int64_t now = os_now_ns();
-            if (began == 0) {
-                began = now;
-                give_way(gate, word, ticket);
-            } else {
-                woken = sleep_on(gate, word, ticket, now);
-            }
+        if (deadline_ns != INT64_MAX && os_now_ns() >= deadline_ns) {
+            return -ETIMEDOUT;
         }
+        woken = sleep_on(gate, word, ticket, deadline_ns);
     }
 }
 
@@ -215,13 +158,30 @@ static uint32_t issued(const void *line)
     return gate_view(guess(line)).issue;
 }
 
-/* `lost`: to another that was faster. */
+/* Has the pass a place in line that is not granted yet, as far as can be seen? */
+static bool is_waiting(const struct usher_gate *gate, const struct usher_pass *pass)
+{
+    return (pass->ticket & (GOOD_PASS | WAITING_PASS)) == WAITING_PASS &&
+           (pass->ticket ^ WAITING_PASS) <= gate_mask(guess(gate));
+}
+
+/* Wait with a pass that has a place in line. */
+static int wait_with(struct usher_gate *gate, struct usher_pass *pass, int64_t deadline_ns)
+{
+    int error = wait_for(gate, pass->ticket & ~WAITING_PASS, deadline_ns);
+    if (error == 0) {
+        pass->ticket ^= WAITING_PASS | GOOD_PASS;
+    }
+    return error;
+}
+
+/* `lost`: another guest took the ticket that this one tried to take. */
 static __attribute__((noinline)) int enter(struct usher_gate *gate, struct usher_pass *pass,
-                                           bool lost)
+                                           bool lost, int64_t deadline_ns)
 {
     struct gate_step step;
     for (uint64_t word = guess(gate);; lost = true) {
-        if (lost && usher__rivals_aside(&rival, true, issued, gate)) {
+        if (lost && usher__backoff(&backoff, true, issued, gate)) {
             word = guess(gate);
         }
         step = gate_take(word, 0);
@@ -232,8 +192,8 @@ static __attribute__((noinline)) int enter(struct usher_gate *gate, struct usher
             break;
         }
     }
-    pass->ticket = step.ticket | GOOD_PASS;
-    return step.result == 0 ? 0 : wait_for(gate, step.ticket);
+    pass->ticket = step.ticket | (step.result == 0 ? GOOD_PASS : WAITING_PASS);
+    return step.result == 0 ? 0 : wait_with(gate, pass, deadline_ns);
 }
 
 int usher_gate_enter(struct usher_gate *gate, struct usher_pass *pass)
@@ -241,13 +201,31 @@ int usher_gate_enter(struct usher_gate *gate, struct usher_pass *pass)
     uint64_t word = guess(gate);
     struct gate_step step;
     if (__builtin_expect(!gate_quick_take(word, mask_of(word), &step, 0), 0)) {
-        return enter(gate, pass, false);
+        return enter(gate, pass, false, INT64_MAX);
     }
     if (__builtin_expect(!swap(gate, &word, step.word), 0)) {
-        return enter(gate, pass, true);
+        return enter(gate, pass, true, INT64_MAX);
     }
     pass->ticket = step.ticket | GOOD_PASS;
     return 0;
+}
+
+int usher_gate_enter_until(struct usher_gate *gate, struct usher_pass *pass,
+                           const struct timespec *deadline)
+{
+    int64_t deadline_ns = INT64_MAX;
+    if (deadline != NULL) {
+        if (deadline->tv_nsec < 0 || deadline->tv_nsec > 999999999) {
+            return -EINVAL;
+        }
+        /* A time before the start of the clock has passed; beyond 292 years is for ever. */
+        deadline_ns = deadline->tv_sec < 0 ? 0
+                      : deadline->tv_sec >= INT64_MAX / 1000000000
+                          ? INT64_MAX
+                          : (int64_t)deadline->tv_sec * 1000000000 + deadline->tv_nsec;
+    }
+    return is_waiting(gate, pass) ? wait_with(gate, pass, deadline_ns)
+                                  : enter(gate, pass, false, deadline_ns);
 }
 
 int usher_gate_try(struct usher_gate *gate, struct usher_pass *pass)
@@ -266,6 +244,12 @@ int usher_gate_try(struct usher_gate *gate, struct usher_pass *pass)
 
 static __attribute__((noinline)) int leave(struct usher_gate *gate, struct usher_pass *pass)
 {
+    if (is_waiting(gate, pass)) {
+        int error = wait_with(gate, pass, INT64_MAX);
+        if (error != 0) {
+            return error;
+        }
+    }
     uint64_t word = guess(gate);
     struct gate_step step;
     do {
@@ -277,7 +261,6 @@ static __attribute__((noinline)) int leave(struct usher_gate *gate, struct usher
     pass->ticket = 0;
     if (step.wakes != 0) {
         wake(gate, step.wakes, 1);
-        call_next(gate, step.word);
     }
     return 0;
 }

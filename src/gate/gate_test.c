@@ -153,10 +153,62 @@ static void a_guest_for_whom_there_is_no_room_is_sent_away(void)
     EXPECT_EQ(gate_word(), full);
 }
 
+#define INIT(k) USHER_GATE_INIT(k)
+static struct usher_gate static_gates[] = {INIT(1),  INIT(2),  INIT(3), INIT(4), INIT(5),
+                                           INIT(6),  INIT(7),  INIT(8), INIT(9), INIT(10),
+                                           INIT(11), INIT(12), INIT(13)};
+
+static void a_static_gate_is_as_one_that_is_prepared(void)
+{
+    for (uint32_t k = 1; k <= 13; k++) {
+        struct usher_gate gate;
+        EXPECT_EQ(usher_gate_init(&gate, 1, k), 0);
+        EXPECT_EQ(static_gates[k - 1].word, gate.word);
+    }
+}
+
+static struct timespec in_ms(long ms)
+{
+    struct timespec at;
+    (void)clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += ms % 1000 * 1000000;
+    at.tv_sec += ms / 1000 + at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    return at;
+}
+
+static void a_deadline_ends_the_wait_and_the_place_is_kept(void)
+{
+    struct usher_pass first = {0};
+    struct usher_pass waits = {0};
+    struct usher_pass last = {0};
+    struct timespec past = in_ms(-1);
+    struct timespec soon = in_ms(20);
+    prepare(4, 1, 1, false);
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &first, &past), 0); /* free: no need to wait */
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &waits, &past), -ETIMEDOUT);
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &waits, &soon), -ETIMEDOUT);
+    struct timespec now = in_ms(0);
+    EXPECT(now.tv_sec > soon.tv_sec || (now.tv_sec == soon.tv_sec && now.tv_nsec >= soon.tv_nsec));
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &last, &past), -ETIMEDOUT);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &first), 0);
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &last, &past), -ETIMEDOUT); /* not its turn */
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &waits, NULL), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &waits), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &last), 0); /* its place is given up */
+    EXPECT_EQ(usher_gate_leave(&world->gate, &last), -EPERM);
+    EXPECT_EQ(usher_gate_try(&world->gate, &first), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &first), 0);
+    struct timespec bad = {0, 1000000000};
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &first, &bad), -EINVAL);
+}
+
 int main(void)
 {
     make_world();
     RUN(try_is_let_in_at_once_or_not_at_all);
+    RUN(a_static_gate_is_as_one_that_is_prepared);
+    RUN(a_deadline_ends_the_wait_and_the_place_is_kept);
     RUN(a_pass_is_good_for_one_leaving);
     RUN(what_is_no_gate_is_refused_and_left_alone);
     RUN(a_gate_takes_these_sizes_and_no_others);

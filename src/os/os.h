@@ -15,8 +15,6 @@
    latest until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). Returns for any reason;
    -EINTR: for a signal. */
 int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared);
-/* The same, for so long at most, which is less than a second. */
-int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool shared);
 /* Wake whoever sleeps on the word. How many did: 0 or 1. */
 int os_wake(const _Atomic uint64_t *word, bool shared);
 
@@ -26,12 +24,9 @@ bool os_is_slept_on(const _Atomic uint64_t *word, bool shared);
 
 int64_t os_now_ns(void);
 
-/* How many processors there are, as of the first time that this process asks: whoever stays on one
-   may well wait for somebody on another. */
-unsigned os_processors(void);
-/* Let somebody else run here, if somebody can: it may be long until this returns. */
-void os_give_way(void);
-/* Between two looks at a word that another processor will change. */
+/* Let another thread run on this processor, if one can: it may be long until this returns. */
+void os_yield(void);
+/* Between two reads of a word that another processor will change. */
 static inline void os_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

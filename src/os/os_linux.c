@@ -43,14 +43,6 @@ int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, b
     return slept == -1 ? -errno : 0;
 }
 
-int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool shared)
-{
-    struct timespec most = {0, ns};
-    long slept = syscall(SYS_futex, high_half(word), FUTEX_WAIT | (shared ? 0 : FUTEX_PRIVATE_FLAG),
-                         (uint32_t)(seen >> 32), &most, NULL, 0);
-    return slept == -1 ? -errno : 0;
-}
-
 int os_wake(const _Atomic uint64_t *word, bool shared)
 {
     long woken = syscall(SYS_futex, high_half(word), FUTEX_WAKE | (shared ? 0 : FUTEX_PRIVATE_FLAG),
@@ -110,21 +102,9 @@ int64_t os_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void os_give_way(void)
+void os_yield(void)
 {
     (void)sched_yield();
-}
-
-unsigned os_processors(void)
-{
-    static _Atomic unsigned known;
-    unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
-    if (count == 0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-        count = online > 0 ? (unsigned)online : 1;
-        atomic_store_explicit(&known, count, memory_order_relaxed);
-    }
-    return count;
 }
 
 /* Which boot this is, in 20 bits; 0: it cannot be known now, or what stands there is made up: some

@@ -1,28 +1,29 @@
 /*
- * The way in: usher_acquire. First as if nothing had happened since this guest left (core/again.h),
- * then as if nobody waited (core/fast.h), then the long way: a place in the line, and wait.c.
+ * usher_acquire, in three stages. The repeat path (core/again.h) enters if nothing has happened since
+ * this guest left. The fast path (core/fast.h) enters if a ticket is free. The slow path takes a
+ * place in the line and waits (wait/park.c).
  */
 #include "core/again.h"
 #include "core/fast.h"
 #include "pool/pool.h"
+#include "wait/act.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* So often each seat is looked at before a pool is taken for damaged. Tests have less patience. */
+/* Rounds over all seats before a pool without a free one counts as damaged. Tests use fewer. */
 #ifndef ACQUIRE_ROUNDS
 #define ACQUIRE_ROUNDS 10000
 #endif
 
-/* Two neighbours in one store: what costs is the stores that the next compare-and-swap must wait
-   for. */
+/* Two neighbouring fields in one store: the next compare-and-swap waits for every store before it. */
 static inline uint64_t both(uint32_t first, uint32_t second)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? (uint64_t)second << 32 | first
                                                      : (uint64_t)first << 32 | second;
 }
 
-/* The guest has a ticket, the one that i says, and a seat: that is what the caller gets. */
+/* The guest has the ticket that i says and a seat: fill in what the caller gets. */
 static inline void fill(struct guest *guest, struct usher_seat *seat, uint64_t i, uint32_t flags)
 {
     const uint64_t first = both(guest->seat, flags);
@@ -32,7 +33,7 @@ static inline void fill(struct guest *guest, struct usher_seat *seat, uint64_t i
     atomic_store_explicit(&guest->state, usher__request(i), memory_order_release);
 }
 
-/* The same on the way of those who do not come in again. */
+/* The same on the fast and the slow path. */
 static void seated(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
                    uint32_t ticket, bool inherited)
 {
@@ -44,8 +45,8 @@ static void seated(struct usher_pool *pool, struct guest *guest, struct usher_se
     }
 }
 
-/* How many seats to look at for a free one: the pool's k; and if those will not do, as many as a
-   shrinking pool still has. Among these there is one for everybody who is granted a ticket. */
+/* Among how many seats to search for a free one: the pool's k, and after some rounds all that a
+   shrinking pool still has. Among these there is one for every granted guest. */
 static uint32_t seats_to_look_at(const struct usher_pool *pool, unsigned round)
 {
     uint32_t seats = usher__seats(pool);
@@ -58,7 +59,7 @@ static uint32_t seats_to_look_at(const struct usher_pool *pool, unsigned round)
 
 enum { FEW_SEATS = 64 };
 
-/* Is nobody in this seat, as far as one can see? */
+/* Does the seat seem to be free? A hint. */
 static bool seems_free(const struct usher_pool *pool, uint32_t seat)
 {
     uint32_t row = core_seat_row(atomic_load(&pool->core.words[pool->core.at_seat + seat]));
@@ -71,11 +72,11 @@ static bool seems_free(const struct usher_pool *pool, uint32_t seat)
 }
 
 /*
- * Where to begin to look for a seat: with the one it had, if that is still its by name; if another
- * has come to it meanwhile, with the one after it, so that those who come in turns end up with a
- * seat each, and do not take it from each other every time; otherwise with that of whoever left
- * last, who has most likely made room for it; or, where many come and nobody has left, with one
- * that no other of them begins with. So the search is short, however many seats there are.
+ * The seat at which the search for a free one begins, so that it is short however many seats there
+ * are. First choice: the guest's last seat, if the seat still names it. If another guest has taken
+ * that one, the seat after it, so that guests that take turns end up with one seat each. Otherwise
+ * the seat of the guest that left last, which most likely made room. In a large pool in which no
+ * guest has left: a seat that no other newcomer begins with.
  */
 static uint32_t where_to_look(const struct usher_pool *pool, const struct guest *guest,
                               uint32_t seats, uint32_t ticket)
@@ -93,13 +94,26 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
     uint32_t seat =
         left < core->rows ? core_own_seat(atomic_load(&pool->rows[left].own)) : CORE_NO_SEAT;
     seat = seat < seats ? seat : 0;
-    /* In a small pool one gets what people expect: the next seat that is free. */
+    /* In a small pool a guest gets what people expect: the next seat that is free. */
     return seats <= FEW_SEATS || seems_free(pool, seat) ? seat : (ticket - 1) % seats;
 }
 
-/* Claim a seat for a granted guest: it may take more than one look, if they are taken and freed
-   around us. A pool in which there is none has been damaged; -EUSERS: too many guests are stopped
-   in the middle of an operation (core_reserve). */
+/* Finish what I says, and what V says unless `only_i`. */
+static void help(struct usher_pool *pool, const struct guest *guest, bool only_i)
+{
+    struct core_help help;
+    struct pool_act act;
+    CORE_FRESH(help);
+    help.by = guest->row;
+    help.only_i = only_i;
+    usher__act_begin(&act, pool, guest->row);
+    (void)core_help(&act.core, &help);
+    usher__act_end(&act);
+}
+
+/* Claim a seat for a granted guest. It may take several rounds while seats are taken and freed.
+   -EUCLEAN: no seat is free, so the pool is damaged. -EUSERS: too many guests are stopped in the
+   middle of an operation (core_reserve). */
 static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited)
 {
     bool full = false;
@@ -122,20 +136,22 @@ static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, 
         if (full) {
             break;
         }
-        struct core_help help = {.by = guest->row}; /* a resizer may not have counted a seat yet */
-        (void)core_help(&pool->core, &help);
+        help(pool, guest, false); /* a resizer may not have counted a seat yet */
     }
-    usher__alive_bury(pool, guest->row, guest->row, core_row_cycle(guest->r), true);
+    struct pool_act act;
+    usher__act_begin(&act, pool, guest->row);
+    usher__reap_finish(&act, guest->row, core_row_cycle(guest->r), true);
+    usher__act_end(&act);
     return full ? -EUSERS : -EUCLEAN;
 }
 
-/* The seat that it had before, unless the pool has shrunk below it. */
+/* The guest's last seat, unless the pool has shrunk below it. */
 static inline uint32_t last_seat(const struct usher_pool *pool, const struct guest *guest)
 {
     return guest->seat < usher__seats(pool) ? guest->seat : CORE_NO_SEAT;
 }
 
-/* A granted guest without a seat. */
+/* Find a seat for a granted guest. */
 static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *guest,
                                          struct usher_seat *seat, uint32_t ticket)
 {
@@ -147,17 +163,17 @@ static __attribute__((noinline)) int sit(struct usher_pool *pool, struct guest *
     return error;
 }
 
-/* The row that I names: a guess, and it need not be a row that there is. */
+/* The row that I names: a hint, and not necessarily a valid row. */
 static inline uint32_t last_to_come(const struct usher_pool *pool)
 {
     return core_i_row(
         atomic_load_explicit(&pool->core.words[CORE_AT_I(&pool->core)], memory_order_relaxed));
 }
 
-/* Try to enter with a ticket that is valid. 0; -EAGAIN: there is none; -EALREADY: another has taken
-   it meanwhile; -EBUSY: something is to be tidied up first. */
-static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, struct guest *guest,
-                                                       struct usher_seat *seat)
+/* Try to enter with a ticket that is valid already. 0; -EAGAIN: there is none; -EALREADY: another
+   guest took it meanwhile; -EBUSY: an unfinished operation must be helped first. */
+static inline __attribute__((always_inline)) int
+enter_fast(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat)
 {
     struct core_enter f;
     f.row = guest->row;
@@ -181,11 +197,11 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     return 0;
 }
 
-/* Enter, whatever has to be tidied up first; but do not wait. */
+/* Enter if a ticket is valid, and help whatever is in the way; but do not wait. */
 static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat)
 {
     for (;;) {
-        int error = enter(pool, guest, seat);
+        int error = enter_fast(pool, guest, seat);
         if (error != -EBUSY && error != -EALREADY) {
             return error;
         }
@@ -193,16 +209,18 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
         CORE_FRESH(tidy);
         tidy.row = guest->row;
         tidy.run = usher__guest_cycles(guest);
-        (void)core_tidy(&pool->core, &tidy);
+        struct pool_act act;
+        usher__act_begin(&act, pool, guest->row);
+        (void)core_tidy(&act.core, &tidy);
+        usher__act_end(&act);
         usher__guest_began(guest, &tidy.run);
-        usher__pool_settle(pool, guest->row);
         if (tidy.full) {
             return -EUSERS;
         }
     }
 }
 
-/* Take a place in line and wait. */
+/* Take a place in the line and wait. */
 static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat,
                  int64_t deadline_ns)
 {
@@ -210,15 +228,16 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
     unsigned tries = 0;
     do {
         if (tries++ == 100) {
-            return -EUSERS; /* as many wait as there are places */
+            return -EUSERS; /* the line is full */
         }
         CORE_FRESH(take);
         take.row = guest->row;
         take.run = usher__guest_cycles(guest);
         take.seat = last_seat(pool, guest);
-        usher__pool_wake_later(guest);
-        (void)core_take(&pool->core, &take);
-        usher__pool_settle(pool, guest->row);
+        struct pool_act act;
+        usher__act_begin(&act, pool, guest->row);
+        (void)core_take(&act.core, &take);
+        usher__act_end(&act);
         usher__guest_began(guest, &take.run);
     } while (take.full);
     if (take.granted && take.enter.granted && take.enter.seated) {
@@ -227,20 +246,21 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
         return 0;
     }
     if (!take.granted) {
-        int error = usher__wait(pool, guest, deadline_ns);
+        int error = usher__park(pool, guest, deadline_ns);
         if (error != 0) {
             return error;
         }
         take.ticket = core_row_ticket(usher__row_word(pool, guest->row));
     }
-    /* The row keeps few bits of a ticket; I has more of them, and is not far ahead. */
+    /* The row has the low bits of the ticket only. I has all of them, and is not far ahead. */
     uint32_t issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
     guest->r = core_row(CORE_ENTERING, take.run.last, take.ticket);
     return sit(pool, guest, seat, issue - (uint32_t)core_ticket_after(issue, take.ticket));
 }
 
-/* Inside. But the pool may have been removed meanwhile: whoever removes it says so first and looks
-   then whether anybody is in, and we are in first and look then. */
+/* Inside. But the pool may have been removed meanwhile: the remover says so first and checks then
+   whether there are holders; a guest enters first and checks then whether the pool is removed. One
+   of the two sees the other. */
 static __attribute__((noinline)) int leave_removed(struct usher_pool *pool, struct guest *guest)
 {
     usher__pool_leave(pool, guest);
@@ -252,8 +272,7 @@ static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
     return atomic_load(&pool->header->removed) == 0 ? 0 : leave_removed(pool, guest);
 }
 
-/* `so_far` is what trying to enter has said: -EAGAIN, there is no valid ticket; or -EBUSY, it is to
-   be tried. */
+/* `so_far` is what the fast path returned: -EAGAIN, no ticket is valid; or -EBUSY, it must be tried. */
 static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, struct guest *guest,
                                                     struct usher_seat *seat, int64_t deadline_ns,
                                                     int so_far)
@@ -263,16 +282,18 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
     if (error != 0) {
         return error;
     }
-    /* A thread cancelled in the middle would leave its row as if it waited on. */
+    /* A thread cancelled in the middle would leave a row that seems to wait. */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     error = so_far == -EAGAIN ? so_far : enter_now(pool, guest, seat);
     if (error == -EAGAIN && deadline_ns == INT64_MIN) {
-        usher__look(pool, guest->row); /* a holder may be dead */
+        struct pool_act act;
+        usher__act_begin(&act, pool, guest->row);
+        usher__scan(&act); /* a holder may be dead */
+        usher__act_end(&act);
         error = enter_now(pool, guest, seat);
     } else if (error == -EAGAIN) {
         error = queue(pool, guest, seat, deadline_ns);
     }
-    usher__pool_settle(pool, guest->row);
     (void)pthread_setcancelstate(cancel, NULL);
     return error == 0 ? unless_removed(pool, guest) : error;
 }
@@ -284,20 +305,8 @@ static __attribute__((noinline)) int sit_or_leave(struct usher_pool *pool, struc
     return error == 0 ? unless_removed(pool, guest) : error;
 }
 
-/* Whoever came last may not be quite in yet: then nobody can come after it, but anybody can see it
-   in. That is most of what there is to tidy up. */
-static void see_in_the_last(struct usher_pool *pool, const struct guest *guest)
-{
-    struct core_help help;
-    CORE_FRESH(help);
-    help.by = guest->row;
-    help.only_i = true;
-    (void)core_help(&pool->core, &help);
-    usher__pool_settle(pool, guest->row);
-}
-
-/* A run of cycles is spent every few thousand requests. If no other can be reserved, the long way
-   says so. */
+/* A run of cycles is spent every few thousand requests. If no other can be reserved, the slow path
+   reports it. */
 static __attribute__((noinline)) void reserve(struct usher_pool *pool, struct guest *guest)
 {
     struct core_reserve reserve;
@@ -315,23 +324,22 @@ static uint32_t issued(const void *line)
     return core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
 }
 
-enum { ENTER_TRIES = 3 }; /* before the long way */
+enum { ENTER_TRIES = 3 }; /* on the fast path: a race that is lost once is often won next time */
 
-/* The guest was not the last to come and go. */
+/* The fast path: the guest was not the last to enter and leave. */
 static __attribute__((noinline)) int acquire_after(struct usher_pool *pool, struct guest *guest,
                                                    struct usher_seat *seat, int64_t deadline_ns)
 {
     if (core_row_cycle(guest->r) == guest->cycle_end) {
         reserve(pool, guest);
     }
-    int error = enter(pool, guest, seat);
+    int error = enter_fast(pool, guest, seat);
     for (unsigned tries = 1; tries < ENTER_TRIES && (error == -EALREADY || error == -EBUSY);
          tries++) {
-        if (!usher__rivals_aside(&guest->rival, error == -EALREADY, issued, pool) &&
-            error == -EBUSY) {
-            see_in_the_last(pool, guest);
+        if (!usher__backoff(&guest->backoff, error == -EALREADY, issued, pool) && error == -EBUSY) {
+            help(pool, guest, true); /* most often the last guest to come is not quite in */
         }
-        error = enter(pool, guest, seat);
+        error = enter_fast(pool, guest, seat);
     }
     if (error == 0) {
         return unless_removed(pool, guest);

@@ -54,8 +54,8 @@ static void a_row_that_says_a_seat_beyond_all_is_used(void)
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
     /* whose next ticket is 0, and its place is not one of long ago */
     atomic_store(&pool->core.words[pool->core.at_line], core_line(5, CORE_NOBODY, 0, CORE_SERVED));
-    uint64_t i = atomic_exchange(&pool->core.words[CORE_AT_I(&pool->core)], LIB_NOTHING);
-    uint64_t v = atomic_exchange(&pool->core.words[CORE_AT_V(&pool->core)], LIB_NOTHING);
+    uint64_t i = atomic_exchange(&pool->core.words[CORE_AT_I(&pool->core)], POOL_NOTHING);
+    uint64_t v = atomic_exchange(&pool->core.words[CORE_AT_V(&pool->core)], POOL_NOTHING);
     int error = usher_try_acquire(pool, &seat);
     EXPECT(error != 0 || seat.number < pool->core.seats);
     atomic_store(&pool->core.words[CORE_AT_I(&pool->core)], i);

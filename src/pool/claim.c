@@ -6,6 +6,8 @@
  */
 #include "pool/pool.h"
 
+#include "wait/act.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row)
    unless its seat was made over to a process that has no lock. 0, -EAGAIN: not this one. */
 static int take_row(struct usher_pool *pool, uint32_t row)
 {
-    int error = os_lock(pool->fd, (off_t)LIB_LOCK_ROW + row);
+    int error = os_lock(pool->fd, (off_t)POOL_LOCK_ROW + row);
     if (error != 0) {
         return error;
     }
@@ -44,12 +46,15 @@ static int take_row(struct usher_pool *pool, uint32_t row)
     uint64_t owner = atomic_load(&pool->rows[row].owner);
     if ((format_owner_flags(owner) & FORMAT_ASSIGNED) && core_row_state(word) != CORE_IDLE &&
         usher__alive(pool, NULL, row) != 0) {
-        (void)os_unlock(pool->fd, (off_t)LIB_LOCK_ROW + row);
+        (void)os_unlock(pool->fd, (off_t)POOL_LOCK_ROW + row);
         return -EAGAIN;
     }
     core_disown(&pool->core, row); /* what its dead owner announced */
     if (core_row_state(word) != CORE_IDLE) {
-        usher__alive_bury(pool, row, row, core_row_cycle(word), false);
+        struct pool_act act;
+        usher__act_begin(&act, pool, row);
+        usher__reap_finish(&act, row, core_row_cycle(word), false);
+        usher__act_end(&act);
     }
     usher__claim_sign(pool, row);
     return 0;
@@ -156,7 +161,7 @@ static int claim_visitor(struct usher_pool *pool, uint32_t *by)
     int error = -EAGAIN;
     for (uint32_t v = 0; v < FORMAT_VISITORS && error != 0; v++) {
         *by = pool->core.rows + v;
-        error = pool->shared ? os_lock(pool->fd, (off_t)LIB_LOCK_ROW + *by) : 0;
+        error = pool->shared ? os_lock(pool->fd, (off_t)POOL_LOCK_ROW + *by) : 0;
     }
     if (error == 0) {
         core_disown(&pool->core, *by); /* what a dead visitor announced */
@@ -194,7 +199,7 @@ void usher__visit_end(struct usher_pool *pool, uint32_t by)
         atomic_store(&guest->state, GUEST_SPARE);
         usher__claim_spare(pool, guest);
     } else if (pool->shared) {
-        (void)os_unlock(pool->fd, (off_t)LIB_LOCK_ROW + by);
+        (void)os_unlock(pool->fd, (off_t)POOL_LOCK_ROW + by);
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     os_cancel_restore(cancel);

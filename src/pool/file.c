@@ -163,7 +163,7 @@ static int attach(struct usher_pool *pool, int directory, const char *name)
         error = map(pool, &status);
     }
     if (error == 0) {
-        error = os_locked(pool->fd, LIB_LOCK_REMOVE);
+        error = os_locked(pool->fd, POOL_LOCK_REMOVE);
         error = error < 0 ? -ENOLCK : 0;
     }
     return error;
@@ -202,11 +202,11 @@ static int unlink_own(const struct usher_pool *pool, int directory, const char *
 static int finish_removing(struct usher_pool *pool, int directory, const char *name, int tries)
 {
     uint32_t asked = FORMAT_ASKED;
-    bool alone = os_lock(pool->fd, LIB_LOCK_REMOVE) == 0;
+    bool alone = os_lock(pool->fd, POOL_LOCK_REMOVE) == 0;
     if ((alone || tries >= LONG_MS) &&
         atomic_compare_exchange_strong(&pool->header->removed, &asked, 0)) {
         if (alone) {
-            (void)os_unlock(pool->fd, LIB_LOCK_REMOVE);
+            (void)os_unlock(pool->fd, POOL_LOCK_REMOVE);
         }
         return 0;
     }
@@ -214,7 +214,7 @@ static int finish_removing(struct usher_pool *pool, int directory, const char *n
         /* Since we looked its remover may have found that it is in use, and left it. */
         bool is_gone = atomic_load(&pool->header->removed) == FORMAT_GONE;
         int error = is_gone ? unlink_own(pool, directory, name) : 0;
-        (void)os_unlock(pool->fd, LIB_LOCK_REMOVE);
+        (void)os_unlock(pool->fd, POOL_LOCK_REMOVE);
         return error;
     }
     struct timespec moment = {0, 1000000};
@@ -333,7 +333,7 @@ static int remove_locked(struct usher_pool *pool, int directory, const char *nam
         atomic_store(&pool->header->removed, 0); /* it has its name still */
         return error;
     }
-    usher__wait_wake_all(pool);
+    usher__wake_all(pool);
     return 0;
 }
 
@@ -360,7 +360,7 @@ static int remove_named(const char *name, bool force)
     usher__guest_unreserve(pool); /* the directory needs a descriptor, too */
     error = usher__name_resolve(name, false, path, &directory, &last);
     if (error == 0) {
-        error = os_lock(pool->fd, LIB_LOCK_REMOVE);
+        error = os_lock(pool->fd, POOL_LOCK_REMOVE);
         error = error == -EAGAIN ? -EBUSY : error; /* somebody else is removing it */
         error = error == 0 ? remove_locked(pool, directory, last, force) : error;
         (void)close(directory);

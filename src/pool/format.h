@@ -23,7 +23,7 @@
 #define FORMAT_MAGIC 0x0a0d726568737500ULL /* "\0usher\r\n": no text file begins so */
 
 enum {
-    FORMAT_VERSION = 5,
+    FORMAT_VERSION = 6,
     FORMAT_ORDER = 0x01020304,
     FORMAT_PAGE = 4096,
     FORMAT_PAST_AT = 192,
@@ -45,11 +45,8 @@ struct format_shape {
 
 struct format_header {
     struct format_shape shape;
-    uint64_t check;              /* of the shape: format_check */
-    _Atomic int64_t crowded_ns;  /* until when nobody gives way, and more: giveway.c */
-    _Atomic uint32_t vain_calls; /* so often more one was called in vain than not: call.c */
-    uint32_t unused_here;
-    uint64_t unused[5];
+    uint64_t check; /* of the shape: format_check */
+    uint64_t unused[7];
     _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */
     _Atomic uint32_t rows_used;  /* no row from here on has ever been owned */
     _Atomic uint64_t reaped;     /* guests reaped */
@@ -88,13 +85,12 @@ enum format_owner_flags {
 };
 
 enum format_watch {
-    FORMAT_WAITS = 1,  /* waits for a grant, asleep or about to be */
-    FORMAT_LOOKS = 2,  /* asleep for a short while only: it will look around */
-    FORMAT_SELDOM = 4, /* and that is short enough for the second who looks, not for the first;
-                          without FORMAT_LOOKS, it is the third, and a vigil wakes it */
-    FORMAT_CALLED = 8, /* has been told that its turn is near, and wakes */
-    FORMAT_BRIEF = 16, /* may give up, or get in, before it looks or knows the time */
-    FORMAT_TOLD = 32   /* has been told to look, and wakes */
+    FORMAT_WAITS = 1,  /* waits for a grant, asleep or about to sleep */
+    FORMAT_SCANS = 2,  /* sleeps for a short time only, and scans then: FIRST, SECOND or SCOUT */
+    FORMAT_SELDOM = 4, /* the time is short enough for SECOND, not for FIRST; without FORMAT_SCANS:
+                          THIRD, and a watchdog wakes it */
+    FORMAT_BRIEF = 8,  /* may give up before it scans */
+    FORMAT_SUMMONED = 16 /* has been asked to scan, and wakes */
 };
 #define FORMAT_REAPED 0xffffff00U /* beside them: the low bits of the cycle that was reaped last */
 

@@ -263,8 +263,6 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
     (void)pthread_mutex_lock(&pool->mutex);
     int error = usher__claim(pool, guest);
     (void)pthread_mutex_unlock(&pool->mutex);
-    /* the row may have been taken from a dead one */
-    usher__pool_settle(pool, error == 0 ? (*guest)->row : LIB_NO_ROW);
     if (error == 0) {
         error = remember(pool, *guest);
         if (error != 0) {

@@ -4,88 +4,14 @@
  */
 #include "pool/pool.h"
 
+#include "wait/act.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Rows that this thread has granted a seat, + 1; 0: none. */
-static _Thread_local struct {
-    bool later;       /* who is granted now is not woken before usher__pool_settle */
-    uint32_t granted; /* and this one is */
-    uint32_t absent;  /* its sleeper was not there to be woken */
-    bool often;       /* this thread comes again and again, and looks then: usher__ready_often */
-} told;
-
-static void wake(struct usher_pool *pool, uint32_t row)
-{
-    if (row >= pool->core.rows) {
-        return;
-    }
-    uint32_t watch = atomic_load(&pool->rows[row].watch);
-    if (!(watch & FORMAT_WAITS) || os_wake(&pool->rows[row].word, pool->shared) != 0) {
-        return;
-    }
-    /* One that was called is nearly always on its way; if it is dead, whoever comes again finds out
-       in its first look. */
-    if (!(watch & FORMAT_CALLED) || !told.often) {
-        told.absent = row + 1;
-    }
-}
-
-/* The core has granted a seat to a row. */
-static void granted(void *context, uint32_t row)
-{
-    if (told.later && told.granted == 0) {
-        told.granted = row + 1;
-    } else {
-        wake(context, row);
-    }
-}
-
-/*
- * Whoever is woken may run at once, and in our place: it would find what we are doing half done,
- * and finish that first. So where all there is to do is a matter of nanoseconds, that is done
- * before.
- */
-void usher__pool_wake_later(const struct guest *guest)
-{
-    told.later = true;
-    told.often = usher__ready_often(guest);
-}
-
-/* A waiter that was killed in its sleep is granted its seat like any other, and would keep the line
-   waiting until somebody looks: but nobody woke, so look now. */
-static __attribute__((noinline)) void look_at_absent(struct usher_pool *pool, uint32_t by)
-{
-    int cancel;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    while (told.absent != 0) {
-        uint32_t row = told.absent - 1;
-        told.absent = 0;
-        if (pool->shared && row < pool->core.rows && by != LIB_NO_ROW &&
-            usher__alive_reap_absent(pool, by, row)) {
-            usher__look_arm(pool, CORE_NOBODY, 2); /* it may have been the one who looks */
-        }
-    }
-    (void)pthread_setcancelstate(cancel, NULL);
-}
-
-void usher__pool_settle(struct usher_pool *pool, uint32_t by)
-{
-    told.later = false;
-    if (told.granted != 0) {
-        uint32_t row = told.granted - 1;
-        told.granted = 0;
-        wake(pool, row);
-    }
-    told.often = false;
-    if (told.absent != 0) {
-        look_at_absent(pool, by);
-    }
-}
 
 static int open_threads(struct usher_pool *pool, const struct usher_options *options)
 {
@@ -110,8 +36,6 @@ static void lay_out(struct usher_pool *pool)
     assert(pool->header != NULL);
     pool->rows = (void *)((char *)pool->header + pool->shape.rows_at);
     pool->core = usher__format_core(pool->header, &pool->shape);
-    pool->core.wake = granted;
-    pool->core.wake_context = pool;
 }
 
 static void discard(struct usher_pool *pool)
@@ -211,12 +135,15 @@ int usher__pool_usable(const struct usher_pool *pool)
    us: the pool would have another number of seats than we were told it has. */
 static void reap_resizers(struct usher_pool *pool, uint32_t by)
 {
+    struct pool_act act;
+    usher__act_begin(&act, pool, by);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         enum core_state state = core_row_state(usher__row_word(pool, row));
         if (state == CORE_GROWING || state == CORE_SHRINKING) {
-            (void)usher__alive_reap(pool, NULL, by, row);
+            (void)usher__reap_row(&act, NULL, row);
         }
     }
+    usher__act_end(&act);
 }
 
 int usher_resize(struct usher_pool *pool, uint32_t seats)
@@ -249,9 +176,11 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
         resize.run = usher__guest_cycles(guest);
         resize.grow = usher__seats(pool) < seats;
         resize.to = seats;
-        (void)core_resize(&pool->core, &resize);
+        struct pool_act act;
+        usher__act_begin(&act, pool, guest->row);
+        (void)core_resize(&act.core, &resize);
+        usher__act_end(&act);
         usher__guest_began(guest, &resize.run);
-        usher__pool_settle(pool, guest->row);
         error = resize.full ? -EUSERS : 0;
     }
     return error;
@@ -270,10 +199,13 @@ int usher_reap(struct usher_pool *pool)
     if (error != 0) {
         return error;
     }
+    struct pool_act act;
+    usher__act_begin(&act, pool, by);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        reaped += usher__alive_reap(pool, NULL, by, row);
+        reaped += usher__reap_row(&act, NULL, row);
     }
-    usher__look(pool, by);
+    usher__scan(&act);
+    usher__act_end(&act);
     usher__visit_end(pool, by);
     return reaped;
 }

@@ -1,20 +1,19 @@
 /*
- * libusher inside: what its files share. usher.c is a pool as a whole, acquire.c and release.c are
- * the ways in and out; claim.c owns rows of the guest table for this process, guest.c has its
- * threads; alive.c says who is certainly dead; wait.c is the only code that sleeps, look.c looks
- * for the dead meanwhile and watch.c makes that cheap; file.c makes, opens and removes pool files;
- * os.h is the seam to Linux.
+ * libusher inside: the handle, the rows that this process owns, and what the files of src/pool share.
+ * pool.c is a pool as a whole; acquire.c and release.c are the ways in and out; claim.c owns rows of
+ * the guest table for this process, guest.c has its threads; file.c makes, opens and removes pool
+ * files. Waiting is in src/wait, the dead are in src/reaper, Linux is in src/os.
  */
-#ifndef USHER_LIB_H
-#define USHER_LIB_H
+#ifndef USHER_POOL_H
+#define USHER_POOL_H
 
 #include "core/core.h"
 #include "os/os.h"
 #include "pool/format.h"
 #include "pool/remote.h"
+#include "reaper/reaper.h"
 #include "usher.h"
-#include "wait/giveway.h"
-#include "wait/rivals.h"
+#include "wait/wait.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -36,7 +35,7 @@ enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_
 struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
     uint64_t r;             /* the row's last cycle and ticket, as if it were ENTERING */
-    uint64_t i, v;          /* what it published last: core/again.h; LIB_NOTHING: nothing */
+    uint64_t i, v;          /* what it published last: core/again.h; POOL_NOTHING: nothing */
     uint64_t until;         /* core_again_until */
     uint64_t mark;          /* core_seat_mark of its row */
     uint32_t row, row_at;   /* and where that is among the core's words; */
@@ -50,20 +49,14 @@ struct guest {
     struct core_run questions;
     uint32_t before;          /* the row of who came before it, most likely, if it did not wait */
     bool came;                /* its thread has had a seat before: `seat` */
-    bool brief;               /* the last time it waited, it was over before anybody would look */
-    uint8_t soon;             /* so often in a row it did not wait for long; 2 is often: ready.c */
     struct guest *next;       /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
     int64_t waited_ns;        /* for the seat held, if times are noted */
-    uint32_t vain;   /* so often more it has looked for its grant in vain, before it slept, ... */
-    uint32_t spared; /* ... and so often it did not try any more: ready.c */
-    struct way_tried way;  /* the same of giving way: giveway.c */
-    uint32_t calls_spared; /* so often it did not call the next in line: ready.c */
-    uint64_t taken;        /* the request whose seat another thread gave back or made over, ... */
-    uint64_t taken_state;  /* ... and what it was then; under the pool's mutex, like the next */
-    bool ended;            /* its thread has */
-    struct rival rival;    /* stepping aside: rivals.c */
-    uint32_t untimed;      /* so often it was to wait briefly; most of these waits were not timed */
+    struct wait_memory wait;
+    struct backoff backoff;
+    uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
+    uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
+    bool ended;           /* its thread has */
 };
 _Static_assert(offsetof(struct guest, cycle_end) == 64, "what the common way needs is in one line");
 
@@ -86,10 +79,10 @@ static inline uint32_t usher__request_row(uint64_t request)
 
 /* Neither I nor V is ever this: nobody has that many tags. (In a damaged pool they may be, so that
    guest.seat is a seat there is even with nothing to go by.) */
-#define LIB_NOTHING UINT64_MAX
+#define POOL_NOTHING UINT64_MAX
 
 /* No row to act by. */
-#define LIB_NO_ROW UINT32_MAX
+#define POOL_NO_ROW UINT32_MAX
 
 struct usher_pool {
     uint64_t id;   /* of this handle, never used twice in a process; above 32 bits of 0 */
@@ -125,16 +118,11 @@ struct usher_pool {
 };
 
 /* Bytes that are locked, far beyond any content: the row's owner has its byte. */
-enum { LIB_LOCK_REMOVE = 1 << 30, LIB_LOCK_ROW = LIB_LOCK_REMOVE + 1 };
+enum { POOL_LOCK_REMOVE = 1 << 30, POOL_LOCK_ROW = POOL_LOCK_REMOVE + 1 };
 
 /* usher.c */
 /* Whether a handle may be used: 0, -ESTALE or -EIDRM. */
 int usher__pool_usable(const struct usher_pool *pool);
-/* Before core calls for that guest: who is granted a seat is woken when that is settled. */
-void usher__pool_wake_later(const struct guest *guest);
-/* After core calls: wake who is yet to be; see to those that were granted a seat and did not
-   wake. */
-void usher__pool_settle(struct usher_pool *pool, uint32_t by);
 /* Give back the seat of a guest of ours, if it still has one. */
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
 
@@ -195,7 +183,7 @@ static inline void usher__guest_began(struct guest *guest, const struct core_run
     guest->r = core_row(CORE_ENTERING, run->last, 0);
     guest->cycle_end = run->end;
     guest->line_free = run->line;
-    guest->i = guest->v = LIB_NOTHING;
+    guest->i = guest->v = POOL_NOTHING;
 }
 static inline void usher__guest_sits(const struct usher_pool *pool, struct guest *guest,
                                      uint32_t seat)
@@ -229,84 +217,17 @@ void usher__claim_sign(struct usher_pool *pool, uint32_t row);
 void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
                        uint32_t pid);
 
-/* alive.c */
-/* For looking at many rows, one after the other: each process is asked once, and, where there are
-   many rows, about so many locks. To be freed; NULL: each row is asked by itself. */
-struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks);
-/* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
-int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row);
-/* Reap a row if its owner is certainly dead. Whether it was. `by` is a row of this thread's, here
-   and below: what it relies on is announced there. */
-bool usher__alive_reap(struct usher_pool *pool, struct alive_round *round, uint32_t by,
-                       uint32_t row);
-/* The same for one that was not there to be woken: nearly always it has woken by itself, so that
-   only what is cheap is asked. */
-bool usher__alive_reap_absent(struct usher_pool *pool, uint32_t by, uint32_t row);
-/* To count a guest once, whoever reaps it or gives its seat back for it: whether this is the first
-   to say so for that cycle. */
-bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint32_t cycle);
-/* Reap a row whose owner is known to be dead. The cycle was read with core_watch before that was
-   found out; or the row is `by` itself. */
-void usher__alive_bury(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle,
-                       bool gently);
-
 /* release.c */
-/* Give back a seat that was assigned, for whoever holds it. Whether we were the first to. */
-bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle);
+/* Give back an assigned seat for the process that holds it, in the cycle that was read before.
+   Whether the caller is the first to do so. */
+bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle);
 
-/* wait.c */
-/* Wait until the guest, which has a place, is granted, and note since when it does and for how long
-   it did, unless that is brief. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
-int usher__wait(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
-/* Wake whoever waits, so that they see that the pool is gone. */
-void usher__wait_wake_all(struct usher_pool *pool);
-/* look.c */
-/* Look around once, for a row of this thread's: finish what is published, reap dead holders. */
-void usher__look(struct usher_pool *pool, uint32_t by);
-/* See that the first `count` of the three lookers are looking. `own` is, if it is one of them:
-   CORE_NOBODY, or the row of a waiter that looks now, and sleeps as one of the three next. */
-void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count);
-/* Whoever looked leaves the line: see that somebody near its front looks soon. */
-void usher__look_pass_on(struct usher_pool *pool);
-/* Where a waiter stands. And until when that one may sleep. */
-enum look_place { LOOK_FIRST = 1, LOOK_SECOND, LOOK_THIRD, LOOK_OTHERS };
-unsigned usher__look_place(struct usher_pool *pool, uint32_t own);
-int64_t usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now);
-/* A number that is different for each, without a state that threads would share. */
-uint32_t usher__look_scatter(uint32_t row, int64_t now);
-/* ready.c: be awake when the grant comes. */
-/* Are there processors on which nobody who is in could want to run? Otherwise the rest is not for
-   this pool. */
-bool usher__ready_matters(const struct usher_pool *pool);
-/* Before it sleeps, if nobody is before it: has the grant come? And if it has, and how long that
-   took. */
-bool usher__ready_first(struct usher_pool *pool, struct guest *guest);
-void usher__ready_paid(struct guest *guest, int64_t waited_ns);
-/* It has waited for so long. And does it come again and again? */
-void usher__ready_waited(struct guest *guest, int64_t waited_ns);
-bool usher__ready_often(const struct guest *guest);
-/* A guest has left: wake the next in line before its turn, if that pays here. And what that one
-   does when it is awake; turn NULL: nothing, for it has no time to wait. */
-void usher__ready_call(struct usher_pool *pool, struct guest *guest);
-void usher__ready_called(struct usher_pool *pool, const struct turn *turn);
-/* watch.c */
-/* Look around, for the waiter in that row, but cheaply if nothing has happened since; *kept is NULL
-   before the first time. After how many nanoseconds the first should look again. */
-struct watch;
-int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
-                          unsigned place, int64_t now);
-/* Has a death been seen since? Whoever sleeps is woken for it. */
-bool usher__watch_called(const struct watch *watch);
-/* Is there a vigil that wakes it? */
-bool usher__watch_has_vigil(const struct watch *watch);
-void usher__watch_end(struct watch *watch);
-/* vigil.c: have these processes watched until one of them ends; NULL: that cannot be. */
-struct vigil;
-struct pollfd;
-struct vigil *usher__vigil_begin(const _Atomic uint64_t *word, const struct pollfd *processes,
-                                 unsigned count);
-bool usher__vigil_called(const struct vigil *vigil);
-void usher__vigil_end(struct vigil *vigil);
+/* wait/park.c */
+/* Wait until the guest, which has a place in the line, is granted a seat. Notes in its row since
+   when it waits. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
+int usher__park(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
+/* Wake all waiters, so that they see that the pool is removed. */
+void usher__wake_all(struct usher_pool *pool);
 
 /* A walk along the line: the next ticket, the last one, whose place the one before was. */
 struct line_walk {

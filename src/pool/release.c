@@ -2,6 +2,7 @@
 #include "core/again.h"
 #include "core/fast.h"
 #include "pool/pool.h"
+#include "wait/act.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -45,12 +46,12 @@ static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struc
     slow.leave.r = core_row_leaves(guest->r);
     slow.leave.published = published;
     slow.leave.v = v;
-    guest->v = LIB_NOTHING;
-    usher__pool_wake_later(guest);
-    (void)core_leave_slowly(&pool->core, &slow);
-    usher__pool_settle(pool, guest->row);
+    guest->v = POOL_NOTHING;
+    struct pool_act act;
+    usher__act_begin(&act, pool, guest->row);
+    (void)core_leave_slowly(&act.core, &slow);
+    usher__act_end(&act);
     count_and_note(pool, guest);
-    usher__ready_call(pool, guest);
     return 0;
 }
 
@@ -68,9 +69,9 @@ static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest
     }
     /* Only who entered, and did not wait, has published an I to go by. A seat beyond those that a
        shrunk pool has is not for the next time; and who notes times does that on the long way. */
-    bool again = guest->i != LIB_NOTHING && core_v_owed(f.v) == 0 &&
+    bool again = guest->i != POOL_NOTHING && core_v_owed(f.v) == 0 &&
                  guest->seat < usher__seats(pool) && !(pool->flags & USHER_TIMES);
-    guest->v = again ? f.v : LIB_NOTHING;
+    guest->v = again ? f.v : POOL_NOTHING;
     count_and_note(pool, guest);
     return 0;
 }
@@ -80,7 +81,7 @@ static inline __attribute__((always_inline)) int leave_again(struct usher_pool *
                                                              struct guest *guest)
 {
     struct core_again f;
-    if (guest->v == LIB_NOTHING) {
+    if (guest->v == POOL_NOTHING) {
         return leave(pool, guest);
     }
     struct core core = {.words = pool->core.words}; /* stays in a register */
@@ -207,8 +208,10 @@ static __attribute__((noinline)) int release_for_another(struct usher_pool *pool
     slow.leave.r = core_row(CORE_LEAVING, core_row_cycle(word), core_row_ticket(word));
     (void)core_leave(&pool->core, &slow.leave);
     if (!slow.leave.done) {
-        (void)core_leave_slowly(&pool->core, &slow);
-        usher__pool_settle(pool, guest->row);
+        struct pool_act act;
+        usher__act_begin(&act, pool, guest->row);
+        (void)core_leave_slowly(&act.core, &slow);
+        usher__act_end(&act);
     }
     count_and_note(pool, guest);
     take_over_done(pool, guest, GUEST_IDLE);
@@ -274,10 +277,10 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     return guest != NULL ? 0 : error;
 }
 
-/* Give back a seat that is assigned, in the cycle read before. Whether we were the first to. */
-bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle)
+bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle)
 {
-    bool first = usher__alive_first(pool, row, cycle);
+    struct usher_pool *pool = act->pool;
+    bool first = usher__reap_first(pool, row, cycle);
     if (first) {
         int64_t since = usher__noted_ns(atomic_load(&pool->rows[row].since_ns));
         struct guest *guest = usher__guest_with(pool, row);
@@ -285,7 +288,7 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row,
                          since == 0 ? 0 : os_now_ns() - since);
         atomic_fetch_add(&pool->rows[row].own, 1);
     }
-    usher__alive_bury(pool, by, row, cycle, true);
+    usher__reap_finish(act, row, cycle, true);
     return first;
 }
 
@@ -294,26 +297,26 @@ bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row,
 static bool guarded(struct usher_pool *pool, uint32_t row, uint64_t owner)
 {
     return (format_owner_flags(owner) & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&
-           os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 1;
+           os_locked(pool->fd, (off_t)POOL_LOCK_ROW + row) == 1;
 }
 
 /* Give back the seat of a row that is assigned to the process. Whether we were the first to. */
-static bool release_row_for(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t pid)
+static bool release_row_for(struct pool_act *act, uint32_t row, uint32_t pid)
 {
+    struct usher_pool *pool = act->pool;
     struct core_watch watch;
     CORE_FRESH(watch);
-    watch.by = by;
+    watch.by = act->by;
     watch.row = row;
-    (void)core_watch(&pool->core, &watch);
+    (void)core_watch(&act->core, &watch);
     uint64_t owner = atomic_load(&pool->rows[row].owner);
     enum core_state state = core_row_state(watch.r);
     bool released =
         (format_owner_flags(owner) & FORMAT_ASSIGNED) && format_owner_pid(owner) == pid &&
         format_owner_namespace(owner) == pool->self.pid_namespace &&
         (state == CORE_GRANTED || state == CORE_ENTERING) && !guarded(pool, row, owner) &&
-        usher__release_assigned(pool, by, row, core_row_cycle(watch.r));
-    core_unwatch(&pool->core, by);
-    usher__pool_settle(pool, by);
+        usher__release_assigned(act, row, core_row_cycle(watch.r));
+    core_unwatch(&act->core, act->by);
     return released;
 }
 
@@ -329,17 +332,21 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
         return -EOPNOTSUPP;
     }
     error = usher__visit(pool, &by);
-    for (uint32_t row = 0; error == 0 && row < usher__rows_used(pool); row++) {
+    if (error != 0) {
+        return error;
+    }
+    struct pool_act act;
+    usher__act_begin(&act, pool, by);
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         uint64_t owner = atomic_load(&pool->rows[row].owner);
         if ((format_owner_flags(owner) & FORMAT_ASSIGNED) &&
             format_owner_pid(owner) == (uint32_t)pid) {
-            released += release_row_for(pool, by, row, (uint32_t)pid);
+            released += release_row_for(&act, row, (uint32_t)pid);
         }
     }
-    if (error == 0) {
-        usher__visit_end(pool, by);
-    }
-    return error != 0 ? error : released;
+    usher__act_end(&act);
+    usher__visit_end(pool, by);
+    return released;
 }
 
 int usher_check(struct usher_pool *pool, const struct usher_seat *seat, struct usher_lease *lease)

@@ -129,11 +129,11 @@ static void a_remover_that_is_slow_takes_no_other_pools_name(void)
     if (held_up_begun(&remover)) {
         EXPECT(held_up_now(&remover)); /* before it unlinks the name */
         EXPECT_EQ(atomic_load(&pool->header->removed), FORMAT_GONE);
-        EXPECT_EQ(os_locked(pool->fd, LIB_LOCK_REMOVE), 1); /* whoever opens it waits for this */
+        EXPECT_EQ(os_locked(pool->fd, POOL_LOCK_REMOVE), 1); /* whoever opens it waits for this */
         held_up_no_longer(&remover);
         EXPECT(!held_up_now(&remover));
         struct usher_pool *next = scene_open("slow", 1);
-        EXPECT_EQ(os_locked(next->fd, LIB_LOCK_REMOVE), 0);
+        EXPECT_EQ(os_locked(next->fd, POOL_LOCK_REMOVE), 0);
         finish(next, "slow", 1);
     }
     EXPECT_EQ(pthread_join(thread, NULL), 0);

@@ -84,10 +84,10 @@ static void *wait_then_come_again(void *context)
     struct usher_seat seat = scene_acquire(self->pool); /* it waits */
     EXPECT_EQ(usher_release(self->pool, &seat), 0);
     const struct guest *guest = usher__mine.last.guest;
-    EXPECT(guest->i == LIB_NOTHING && guest->v == LIB_NOTHING);
+    EXPECT(guest->i == POOL_NOTHING && guest->v == POOL_NOTHING);
     seat = scene_acquire(self->pool);
     EXPECT_EQ(usher_release(self->pool, &seat), 0);
-    EXPECT(guest->i != LIB_NOTHING && guest->v != LIB_NOTHING);
+    EXPECT(guest->i != POOL_NOTHING && guest->v != POOL_NOTHING);
     return NULL;
 }
 

@@ -236,7 +236,7 @@ static void the_directory_is_ones_own_whatever_the_umask(void)
    may lock it against those who write it: that is denied service, and SECURITY.md says so. */
 static void lock_as_reader(void *unused)
 {
-    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = LIB_LOCK_ROW};
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = POOL_LOCK_ROW};
     (void)unused;
     become(eve);
     refused_with("read", NULL, -EACCES);

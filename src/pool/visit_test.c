@@ -21,7 +21,7 @@ static int occupy(const struct usher_pool *pool)
     EXPECT(fd >= 0);
     for (uint32_t v = 0; v < FORMAT_VISITORS; v++) {
         struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-        lock.l_start = (off_t)LIB_LOCK_ROW + pool->core.rows + v;
+        lock.l_start = (off_t)POOL_LOCK_ROW + pool->core.rows + v;
         EXPECT_EQ(fcntl(fd, F_OFD_SETLK, &lock), 0);
     }
     return fd;

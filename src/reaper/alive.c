@@ -10,6 +10,8 @@
  *
  * A witness that cannot tell says nothing. Stopped, slow, swapped out: alive.
  */
+#include "reaper/reaper.h"
+
 #include "pool/pool.h"
 
 #include <errno.h>
@@ -104,7 +106,7 @@ static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row,
     }
     if ((flags & FORMAT_BY_LOCK) && lock_is_due(round, row, end) &&
         usher__guest_with(pool, row) == NULL &&
-        os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 0) {
+        os_locked(pool->fd, (off_t)POOL_LOCK_ROW + row) == 0) {
         return 0;
     }
     return (flags & FORMAT_BY_LOCK) || same_namespace ? 1 : -1;
@@ -119,102 +121,16 @@ int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t ro
     }
     bool whole = read_owner(&pool->rows[row], &owner, &identity);
     int alive = ask(pool, round, row, whole ? owner : format_owner(0, FORMAT_BY_LOCK, 0), identity);
-    /* The dead may have made its seat over to another in the last moment: then it is that one who
-       matters, and whoever looks next asks for it. */
+    /* The dead process may have assigned its seat to another one in its last moment: then that one
+       matters, and the next scan asks about it. */
     if (alive == 0 && atomic_load(&pool->rows[row].owner) != (whole ? owner : 0)) {
         return -1;
     }
     return alive;
 }
 
-bool usher__alive_first(struct usher_pool *pool, uint32_t row, uint32_t cycle)
+struct alive_round *usher__alive_round_without_locks(void)
 {
-    uint32_t watch = atomic_load(&pool->rows[row].watch);
-    uint32_t mark = cycle << 8;
-    /* again and again: it may be told to look meanwhile, though it is dead */
-    while ((watch & FORMAT_REAPED) != mark) {
-        if (atomic_compare_exchange_weak(&pool->rows[row].watch, &watch, mark)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void usher__alive_bury(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle,
-                       bool gently)
-{
-    struct core_reap reap;
-    CORE_FRESH(reap);
-    reap.by = by;
-    reap.row = row;
-    reap.cycle = cycle;
-    reap.gently = gently;
-    if (!gently && usher__alive_first(pool, row, cycle)) {
-        atomic_fetch_add(&pool->header->reaped, 1);
-    }
-    (void)core_reap(&pool->core, &reap);
-}
-
-/* It leaves by usher_release_for, in a process that may have died of it, and its owner does not
-   know: anyone may go on, as after a death. */
-static bool leaves_for_another(uint64_t word, uint64_t owner)
-{
-    return core_row_state(word) == CORE_LEAVING && (format_owner_flags(owner) & FORMAT_ASSIGNED);
-}
-
-/* Reap a row that is announced, as it was read then, if its owner is dead now. The word first: what
-   is found out about the owner after that holds for this cycle, or the row has gone on and is left
-   alone. */
-static bool reap_watched(struct usher_pool *pool, uint32_t by, uint32_t row, uint64_t word)
-{
-    uint64_t owner = atomic_load(&pool->rows[row].owner);
-    if (leaves_for_another(word, owner)) {
-        usher__alive_bury(pool, by, row, core_row_cycle(word), true);
-        return true;
-    }
-    if (core_row_state(word) == CORE_IDLE || usher__alive(pool, NULL, row) != 0) {
-        return false;
-    }
-    /* It is dead if it is still in the row; it may have left and closed the pool before we
-       asked. */
-    uint64_t now = usher__row_word(pool, row);
-    if (core_row_state(now) == CORE_IDLE || core_row_cycle(now) != core_row_cycle(word)) {
-        return false;
-    }
-    /* A command that has ended as it should, and whose wrapper has not come round to saying so. */
-    if ((format_owner_flags(owner) & FORMAT_ASSIGNED) && owner != 0 &&
-        os_process_exited((pid_t)format_owner_pid(owner), atomic_load(&pool->rows[row].identity))) {
-        (void)usher__release_assigned(pool, by, row, core_row_cycle(word));
-        return true;
-    }
-    usher__alive_bury(pool, by, row, core_row_cycle(word), false);
-    /* Nobody's now, unless somebody has taken it already. */
-    (void)atomic_compare_exchange_strong(&pool->rows[row].owner, &owner, 0);
-    return true;
-}
-
-bool usher__alive_reap(struct usher_pool *pool, struct alive_round *round, uint32_t by,
-                       uint32_t row)
-{
-    uint64_t word = usher__row_word(pool, row);
-    bool leaves = leaves_for_another(word, atomic_load(&pool->rows[row].owner));
-    if (row == by ||
-        (!leaves && (core_row_state(word) == CORE_IDLE || usher__alive(pool, round, row) != 0))) {
-        return false;
-    }
-    /* It seems dead: once more, in the right order. */
-    struct core_watch watch;
-    CORE_FRESH(watch);
-    watch.by = by;
-    watch.row = row;
-    (void)core_watch(&pool->core, &watch);
-    bool reaped = reap_watched(pool, by, row, watch.r);
-    core_unwatch(&pool->core, by);
-    return reaped;
-}
-
-bool usher__alive_reap_absent(struct usher_pool *pool, uint32_t by, uint32_t row)
-{
-    struct alive_round none = {.every = 1, .first = 1}; /* no lock is due */
-    return usher__alive_reap(pool, &none, by, row);
+    static struct alive_round none = {.every = 1, .first = 1}; /* no row's lock is due; no room */
+    return &none;
 }

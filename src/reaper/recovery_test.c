@@ -1,8 +1,8 @@
 /*
- * How soon the next in line has the seat of a holder that was killed, when those who look for the
- * dead are in the way: one falls asleep just as the line moves, or they are stopped. Real
- * processes. The linker puts a function of this file before usher__look_until, where a waiter that
- * has found its place can be held up (--wrap).
+ * How soon the next in line has the seat of a killed holder when the scanners are in the way: one
+ * falls asleep just as the line moves, or they are stopped. Real processes. The linker puts a
+ * function of this file before usher__duty_marks, where a waiter that has found its place and is
+ * about to sleep can be held up (--wrap).
  */
 #include "mortals.h"
 
@@ -16,22 +16,20 @@ enum { ROUNDS = 3, PROMISED_MS = 100, LIMIT_MS = 6000, MOST = 8 };
 /* flags on the board */
 enum { HOLD = 0, HELD, GO_ON };
 
-int64_t __real_usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row,
-                                 int64_t now);
-int64_t __wrap_usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row,
-                                 int64_t now);
+uint32_t __real_usher__duty_marks(const struct duty *duty, int64_t until_ns);
+uint32_t __wrap_usher__duty_marks(const struct duty *duty, int64_t until_ns);
 
 static bool may_be_held;
 
 /* The second in line has found its place, and is about to sleep. */
-int64_t __wrap_usher__look_until(struct usher_pool *pool, unsigned place, uint32_t row, int64_t now)
+uint32_t __wrap_usher__duty_marks(const struct duty *duty, int64_t until_ns)
 {
-    if (may_be_held && place == 2 && atomic_load(&board->flags[HOLD]) == 1) {
+    if (may_be_held && duty->place == SCAN_SECOND && atomic_load(&board->flags[HOLD]) == 1) {
         may_be_held = false;
         atomic_store(&board->flags[HELD], 1);
         UNTIL(atomic_load(&board->flags[GO_ON]) == 1);
     }
-    return __real_usher__look_until(pool, place, row, now);
+    return __real_usher__duty_marks(duty, until_ns);
 }
 
 static uint32_t first_watch(struct usher_pool *pool)

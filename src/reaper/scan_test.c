@@ -1,9 +1,9 @@
 /*
- * Who looks for the dead when the line has moved (look.c). Whoever looked and gets in tells another
- * to look, and that one sleeps for a short while only, wherever it stands; one that may give up
- * before it looks is neither told nor counted on. And how soon one looks that has just come. For
- * how long each is about to sleep is seen on its way to the kernel (-Wl,--wrap=syscall), so that it
- * does not matter how busy the machine is.
+ * Which waiter scans for the dead when the line has moved (scan.c, duty.c). A scanner that gets in
+ * asks another waiter to scan, and that one sleeps for a short time only, wherever it stands; a
+ * waiter that may give up before it scans is neither asked nor counted on. For how long each is
+ * about to sleep is seen on its way to the kernel (-Wl,--wrap=syscall), so that it does not matter
+ * how busy the machine is.
  */
 #include "pool/pool.h"
 #include "sitters.h"
@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 12 * 1000 * 1000 };
+enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 50 * 1000 * 1000 };
 
 /* The first sleep of one of these threads since it was last asked for. */
 static _Atomic pthread_t watched[WAITERS];
@@ -23,10 +23,6 @@ static atomic_llong longest_ns;   /* and for how long at most */
 
 static struct format_row *_Atomic awaited; /* who is to be woken */
 static atomic_int told;                    /* so often it was */
-
-/* Of this thread: until when its first sleep is to last, since that was last 0; and when it began.
-   */
-static _Thread_local long long own_until_ns, own_at_ns;
 
 static void note_sleep(long long for_ns)
 {
@@ -50,8 +46,6 @@ static long on_syscall(long number, long *a)
         const struct timespec *until = (const struct timespec *)a[3];
         long long until_ns = until->tv_sec * 1000000000LL + until->tv_nsec;
         long long now = os_now_ns();
-        own_at_ns = own_until_ns == 0 ? now : own_at_ns;
-        own_until_ns = own_until_ns == 0 ? until_ns : own_until_ns;
         note_sleep(until_ns - now);
     }
     const struct format_row *row = atomic_load(&awaited);
@@ -88,8 +82,8 @@ static void settle(struct usher_pool *pool, struct sitter *waiters)
         queue_up(&waiters[w], pool);
         watched[w] = waiters[w].thread;
     }
-    UNTIL(marks(pool, 0) == (FORMAT_WAITS | FORMAT_LOOKS));
-    UNTIL(marks(pool, 1) == (FORMAT_WAITS | FORMAT_LOOKS | FORMAT_SELDOM));
+    UNTIL(marks(pool, 0) == (FORMAT_WAITS | FORMAT_SCANS));
+    UNTIL(marks(pool, 1) == (FORMAT_WAITS | FORMAT_SCANS | FORMAT_SELDOM));
     UNTIL(marks(pool, 2) == FORMAT_WAITS);
 }
 
@@ -101,9 +95,9 @@ static void leave_all(struct sitter *waiters)
     }
 }
 
-/* Whoever is told to look is the second by then. Now and then one has woken by itself just then,
-   and is the first to sleep again: not every time. */
-static void who_is_told_to_look_looks_soon(void)
+/* The waiter that is asked is the second by then. Now and then another has woken by itself just
+   then, and is the first to sleep again: not every time. */
+static void a_waiter_that_is_asked_scans_soon(void)
 {
     bool soon = false;
     for (int try = 0; try < TRIES && !soon; try++) {
@@ -121,9 +115,9 @@ static void who_is_told_to_look_looks_soon(void)
     EXPECT(soon);
 }
 
-/* Whoever has become the first looks, and once more soon after that: then a vigil is kept for it.
-   Only where processes may die. */
-static void the_new_first_looks_twice_soon(void)
+/* The new first scans, and once more soon after that: then it has a watchdog. Only where processes
+   may die. */
+static void the_new_first_scans_twice_soon(void)
 {
     bool soon = false;
     with_file = true;
@@ -132,7 +126,7 @@ static void the_new_first_looks_twice_soon(void)
         struct usher_seat seat = scene_acquire(pool);
         struct sitter waiters[WAITERS];
         settle(pool, waiters);
-        (void)atomic_fetch_or(&at(pool, 2)->watch, FORMAT_BRIEF); /* so that the second is told */
+        (void)atomic_fetch_or(&at(pool, 2)->watch, FORMAT_BRIEF); /* so that the second is asked */
         atomic_store(&longest_ns, 0);
         atomic_store(&second_slept, 0);
         EXPECT_EQ(usher_release(pool, &seat), 0);
@@ -144,8 +138,8 @@ static void the_new_first_looks_twice_soon(void)
     EXPECT(soon);
 }
 
-/* The last in line says that it may be gone: so the one before it is told. */
-static void who_may_give_up_is_not_told(void)
+/* The last in line says that it may give up: so the one before it is asked. */
+static void a_waiter_that_may_give_up_is_not_asked(void)
 {
     bool other = false;
     for (int try = 0; try < TRIES && !other; try++) {
@@ -174,8 +168,8 @@ static void *give_up_soon(void *context)
     return NULL;
 }
 
-/* It would look after 60 ms, with three before it, and gives up after 30. */
-static void who_gives_up_before_it_looks_says_so(void)
+/* With three before it, it gives up before its first scan. */
+static void a_waiter_that_gives_up_before_it_scans_says_so(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
@@ -198,9 +192,9 @@ static void who_gives_up_before_it_looks_says_so(void)
     finish(pool);
 }
 
-/* The two who look are killed in their sleep, and granted the seat one after the other: who finds
-   that out sees that others look. Who they are by then sleeps, and has nothing else to wake it. */
-static void who_reaps_the_dead_sees_that_others_look(void)
+/* Two scanners are killed in their sleep and granted the seat one after the other: the process that
+   finds that out appoints others, which sleep and have nothing else to wake them. */
+static void a_reaper_sees_that_others_scan(void)
 {
     scene_clear();
     struct usher_pool *pool = scene_open("pool", 1);
@@ -228,8 +222,8 @@ static void who_reaps_the_dead_sees_that_others_look(void)
     finish(pool);
 }
 
-/* However short it was there. Nobody looks soon, say the marks. */
-static void who_gives_up_sees_that_one_looks(void)
+/* However short its wait was. The marks say that no waiter scans soon. */
+static void a_waiter_that_gives_up_sees_that_another_scans(void)
 {
     bool seen = false;
     for (int try = 0; try < TRIES && !seen; try++) {
@@ -239,7 +233,7 @@ static void who_gives_up_sees_that_one_looks(void)
         struct sitter waiters[WAITERS];
         settle(pool, waiters);
         for (int w = 0; w < WAITERS; w++) {
-            (void)atomic_fetch_and(&at(pool, w)->watch, ~(uint32_t)FORMAT_LOOKS);
+            (void)atomic_fetch_and(&at(pool, w)->watch, ~(uint32_t)FORMAT_SCANS);
         }
         atomic_store(&told, 0);
         atomic_store(&awaited, at(pool, 2));
@@ -254,127 +248,15 @@ static void who_gives_up_sees_that_one_looks(void)
     EXPECT(seen);
 }
 
-/* Until its first look whoever has begun to wait sleeps for so long. */
-enum { FIRST_NS = 2 * 1000 * 1000, BRIEF_NS = 12 * 1000 * 1000, LATER_NS = 60 * 1000 * 1000 };
-
-/* Where every wait is timed, also on a machine with one processor: see brief_test.c. */
-static struct usher_pool *open_timed(void)
-{
-    return open_with((struct usher_options){.seats = 1, .flags = USHER_TIMES});
-}
-
-struct newcomer {
-    struct usher_pool *pool;
-    bool brief;
-    int64_t first_ns;
-};
-
-static void *come_and_sleep(void *context)
-{
-    const struct newcomer *self = context;
-    struct guest *guest;
-    EXPECT_EQ(usher__guest_get(self->pool, &guest), 0);
-    guest->brief = self->brief;
-    watched[0] = pthread_self();
-    own_until_ns = 0;
-    int64_t before = os_now_ns();
-    struct usher_seat seat = scene_acquire(self->pool);
-    /* It began to wait in between: so this is exact, however long anything takes. */
-    EXPECT(own_until_ns - before >= self->first_ns);
-    EXPECT(own_until_ns - own_at_ns <= self->first_ns);
-    EXPECT_EQ(usher_release(self->pool, &seat), 0);
-    return NULL;
-}
-
-/* The first two in line soon, but not before the kernel's next tick if they waited but briefly the
-   last time; the others later. */
-static void how_soon_one_looks_for_the_first_time(void)
-{
-    static const int64_t first_ns[2][WAITERS] = {{FIRST_NS, FIRST_NS, LATER_NS},
-                                                 {BRIEF_NS, BRIEF_NS, LATER_NS}};
-    for (int row = 0; row < 2 * WAITERS; row++) {
-        int ahead = row % WAITERS;
-        struct usher_pool *pool = open_timed();
-        struct usher_seat seat = scene_acquire(pool);
-        struct sitter waiters[WAITERS];
-        for (int w = 0; w < WAITERS; w++) {
-            watched[w] = pthread_self();
-        }
-        for (int w = 0; w < ahead; w++) {
-            queue_up(&waiters[w], pool);
-        }
-        atomic_store(&first, 0);
-        struct newcomer self = {pool, row >= WAITERS, first_ns[row / WAITERS][ahead]};
-        pthread_t newcomer = start(come_and_sleep, &self);
-        UNTIL(atomic_load(&first) > 0); /* it sleeps */
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-        for (int w = 0; w < ahead; w++) {
-            UNTIL(atomic_load(&waiters[w].done));
-            leave(&waiters[w]);
-        }
-        join(newcomer);
-        finish(pool);
-    }
-}
-
-/* On the board: told[0], the round in which it is to wait; step[0], that in which it is in. */
-static atomic_int waits[2]; /* so many were long, and so many brief */
-
-static void *wait_when_told(void *pool)
-{
-    for (int round = 1; waits[0] == 0 || waits[1] == 0; round++) {
-        UNTIL(atomic_load(&board->told[0]) == round);
-        struct usher_seat seat = scene_acquire(pool);
-        const struct guest *guest = usher__mine.last.guest;
-        EXPECT_EQ(guest->brief, guest->waited_ns < FIRST_NS);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-        atomic_fetch_add(&waits[guest->brief], 1);
-        atomic_store(&board->step[0], round);
-    }
-    struct timespec soon = scene_in_ms(0);
-    struct usher_seat none;
-    UNTIL(atomic_load(&board->told[0]) < 0);
-    EXPECT_EQ(usher_acquire_until(pool, &none, &soon), -ETIMEDOUT);
-    EXPECT(!usher__mine.last.guest->brief); /* it did not get in, however soon that was */
-    return NULL;
-}
-
-/* Every other time it waits for longer than until it looks. On a busy machine it may do so at any
-   time. */
-static void a_wait_is_brief_if_it_ends_before_the_first_look(void)
-{
-    struct usher_pool *pool = open_timed();
-    struct usher_seat seat;
-    scene_clear();
-    atomic_store(&waits[0], 0);
-    atomic_store(&waits[1], 0);
-    pthread_t waiter = start(wait_when_told, pool);
-    for (int round = 1; waits[0] == 0 || waits[1] == 0; round++) {
-        seat = scene_acquire(pool);
-        atomic_store(&board->told[0], round);
-        UNTIL(scene_info(pool).waiters == 1);
-        scene_pause_us(round % 2 == 0 ? 3000 : 0);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-        UNTIL(atomic_load(&board->step[0]) == round);
-    }
-    seat = scene_acquire(pool);
-    atomic_store(&board->told[0], -1);
-    join(waiter);
-    EXPECT_EQ(usher_release(pool, &seat), 0);
-    finish(pool);
-}
-
 int main(void)
 {
     scene_begin();
     (void)alarm(HANG_SECONDS);
-    RUN_BOTH(who_is_told_to_look_looks_soon);
-    RUN(the_new_first_looks_twice_soon);
-    RUN_BOTH(who_may_give_up_is_not_told);
-    RUN_BOTH(who_gives_up_before_it_looks_says_so);
-    RUN_BOTH(who_gives_up_sees_that_one_looks);
-    RUN(who_reaps_the_dead_sees_that_others_look);
-    RUN_BOTH(how_soon_one_looks_for_the_first_time);
-    RUN_BOTH(a_wait_is_brief_if_it_ends_before_the_first_look);
+    RUN_BOTH(a_waiter_that_is_asked_scans_soon);
+    RUN(the_new_first_scans_twice_soon);
+    RUN_BOTH(a_waiter_that_may_give_up_is_not_asked);
+    RUN_BOTH(a_waiter_that_gives_up_before_it_scans_says_so);
+    RUN_BOTH(a_waiter_that_gives_up_sees_that_another_scans);
+    RUN(a_reaper_sees_that_others_scan);
     return 0;
 }

@@ -1,16 +1,18 @@
 /*
- * Watching for deaths cheaply. Whoever stands at the front of the line looks several times a
- * second, and nearly always nothing has happened: then a look is one poll of descriptors that it
- * keeps, of the processes whose death would matter. It looks at everything (usher__look) when
- * I or V have changed, when a descriptor says so, and once a second in any case; what it watches
- * stays as it is if it finds the same processes then. Those further back look too seldom to keep
- * any.
+ * Scanning cheaply. A scanner scans several times a second, and nearly always nothing has happened.
+ * Then a scan is one poll of descriptors that it keeps, of the processes whose death would matter.
+ * A full scan (usher__scan) follows when I or V have changed, when a descriptor becomes readable,
+ * and once a second in any case. What is watched stays as it is if the full scan finds the same
+ * processes. Waiters that are no scanners scan too seldom to keep descriptors.
  *
- * The first in line, when nothing has happened from one look to the next, has a vigil kept at
- * those descriptors, so that a death wakes it at once; then it looks more seldom by itself. A
- * vigil costs about as much as a hand-over or two: short waits do without.
+ * A scanner for which nothing has happened from one scan to the next has a watchdog at those
+ * descriptors: a death wakes it at once, and it scans less often by itself. A watchdog costs about
+ * as much as one or two hand-overs: short waits do without.
  */
+#include "reaper/reaper.h"
+
 #include "pool/pool.h"
+#include "wait/act.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,25 +20,24 @@
 #include <unistd.h>
 
 enum {
-    WATCH_AGAIN_NS = 4 * 1000 * 1000, /* after the first look at others: has anything happened? */
-    WATCH_FIRST_NS = 85 * 1000 * 1000,
-    WATCH_VIGIL_NS = 300 * 1000 * 1000,
-    WATCH_EXEC_NS = 300 * 1000 * 1000,
-    WATCH_ALL_NS = 1000 * 1000 * 1000,
-    WATCH_MOST = 128,
-    WATCH_EXEC = 8
+    WATCH_AGAIN_NS = 4 * 1000 * 1000,  /* after the first scan: then a watchdog may pay */
+    WATCH_FIRST_NS = 85 * 1000 * 1000, /* FIRST without a watchdog: less than 100 ms */
+    WATCH_DOG_NS = 300 * 1000 * 1000,  /* FIRST with one, and between two questions about exec */
+    WATCH_ALL_NS = 1000 * 1000 * 1000, /* between two full scans */
+    WATCH_MOST = 128,                  /* processes; with more, each scan is a full one */
+    WATCH_EXEC = 8                     /* processes that are asked whether they have called exec */
 };
 
 #define WATCH_POLLED 0x80000000U
 
 struct watch {
     uint64_t i, v;
-    uint64_t who;      /* matters: who_matters, as they were when they were found */
-    int64_t looked_ns; /* at everything */
-    bool all;          /* all that matter are watched */
-    bool polled;       /* all that are watched have a descriptor */
-    bool died;         /* a process that matters has ended since the last look */
-    struct vigil *vigil;
+    uint64_t who;       /* matters: who_matters, as they were when they were found */
+    int64_t scanned_ns; /* at everything */
+    bool all;           /* all that matter are watched */
+    bool polled;        /* all that are watched have a descriptor */
+    bool died;          /* a process that matters has ended since the last look */
+    struct watchdog *watchdog;
     int64_t asked_ns; /* for the locks of those that may have called exec */
     unsigned count, locks;
     struct pollfd processes[WATCH_MOST];
@@ -50,8 +51,8 @@ static uint64_t word_at(const struct usher_pool *pool, uint32_t at)
 
 static void forget(struct watch *watch)
 {
-    usher__vigil_end(watch->vigil);
-    watch->vigil = NULL;
+    usher__watchdog_end(watch->watchdog);
+    watch->watchdog = NULL;
     for (unsigned p = 0; p < watch->count; p++) {
         (void)close(watch->processes[p].fd);
     }
@@ -137,7 +138,7 @@ static uint64_t who_matters(struct usher_pool *pool, struct watch *watch)
 static void begin(struct usher_pool *pool, struct watch *watch, int64_t now)
 {
     forget(watch);
-    watch->looked_ns = now;
+    watch->scanned_ns = now;
     watch->i = word_at(pool, CORE_AT_I(&pool->core));
     watch->v = word_at(pool, CORE_AT_V(&pool->core));
     watch->all = watch->polled = true;
@@ -147,18 +148,18 @@ static void begin(struct usher_pool *pool, struct watch *watch, int64_t now)
 
 static bool quiet(struct usher_pool *pool, struct watch *watch, int64_t now)
 {
-    if (!watch->all || now - watch->looked_ns >= WATCH_ALL_NS ||
+    if (!watch->all || now - watch->scanned_ns >= WATCH_ALL_NS ||
         watch->i != word_at(pool, CORE_AT_I(&pool->core)) ||
         watch->v != word_at(pool, CORE_AT_V(&pool->core)) ||
         poll(watch->processes, watch->count, 0) != 0) {
         return false;
     }
-    bool execs = now - watch->asked_ns >= WATCH_EXEC_NS;
+    bool execs = now - watch->asked_ns >= WATCH_DOG_NS;
     watch->asked_ns = execs ? now : watch->asked_ns;
     for (unsigned l = 0; l < watch->locks; l++) {
         uint32_t row = watch->locked[l] & ~WATCH_POLLED;
         if ((execs || row == watch->locked[l]) &&
-            os_locked(pool->fd, (off_t)LIB_LOCK_ROW + row) == 0) {
+            os_locked(pool->fd, (off_t)POOL_LOCK_ROW + row) == 0) {
             return false;
         }
     }
@@ -175,45 +176,47 @@ static bool only_come(struct usher_pool *pool, struct watch *watch, int64_t now)
 /* All that there is has been looked at: are those who matter the same, and alive? */
 static bool same(struct usher_pool *pool, struct watch *watch, int64_t now)
 {
-    watch->looked_ns = now;
+    watch->scanned_ns = now;
     watch->i = word_at(pool, CORE_AT_I(&pool->core));
     watch->v = word_at(pool, CORE_AT_V(&pool->core));
-    return watch->who == who_matters(pool, NULL) && !usher__vigil_called(watch->vigil) &&
+    return watch->who == who_matters(pool, NULL) && !usher__watchdog_barked(watch->watchdog) &&
            quiet(pool, watch, now);
 }
 
-static int64_t next_look(const struct watch *watch)
+static int64_t next_scan(const struct watch *watch)
 {
-    return watch->vigil != NULL && watch->all && watch->polled ? WATCH_VIGIL_NS : WATCH_FIRST_NS;
+    return watch->watchdog != NULL && watch->all && watch->polled ? WATCH_DOG_NS : WATCH_FIRST_NS;
 }
 
 /* Where not all that matter can be watched, what is watched begins anew with each look: no thread
    is started each time. */
-static void keep_vigil(struct usher_pool *pool, struct watch *watch, uint32_t row)
+static void keep_watchdog(struct usher_pool *pool, struct watch *watch, uint32_t row)
 {
-    if (watch->vigil == NULL && watch->count > 0 && watch->all) {
-        watch->vigil = usher__vigil_begin(&pool->rows[row].word, watch->processes, watch->count);
+    if (watch->watchdog == NULL && watch->count > 0 && watch->all) {
+        watch->watchdog =
+            usher__watchdog_begin(&pool->rows[row].word, watch->processes, watch->count);
     }
 }
 
-int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t row,
-                          unsigned place, int64_t now)
+int64_t usher__watch_scan(struct pool_act *act, struct watch **kept, enum scan_place place,
+                          int64_t now)
 {
+    struct usher_pool *pool = act->pool;
     struct watch *watch = *kept;
     if (!pool->shared) {
-        usher__look(pool, row);
+        usher__scan(act);
         return WATCH_FIRST_NS;
     }
     if (watch != NULL && quiet(pool, watch, now)) {
-        if (place < LOOK_OTHERS) {
-            keep_vigil(pool, watch, row);
+        if (place < SCAN_OTHER) {
+            keep_watchdog(pool, watch, act->by);
         }
-        return next_look(watch);
+        return next_scan(watch);
     }
-    usher__look(pool, row);
-    usher__look_arm(pool, place < LOOK_OTHERS ? row : CORE_NOBODY, 3);
+    usher__scan(act);
+    usher__scan_appoint(pool, place < SCAN_OTHER ? act->by : CORE_NOBODY, 3);
     if (watch == NULL) {
-        watch = *kept = place < LOOK_OTHERS ? calloc(1, sizeof *watch) : NULL;
+        watch = *kept = place < SCAN_OTHER ? calloc(1, sizeof *watch) : NULL;
         if (watch == NULL) {
             return WATCH_FIRST_NS;
         }
@@ -221,26 +224,26 @@ int64_t usher__watch_look(struct usher_pool *pool, struct watch **kept, uint32_t
         return WATCH_AGAIN_NS;
     }
     if (!only_come(pool, watch, now) && !same(pool, watch, now)) {
-        bool kept_vigil = watch->vigil != NULL;
+        bool kept_watchdog = watch->watchdog != NULL;
         begin(pool, watch, now);
-        if (watch->died || (place == LOOK_FIRST && watch->all && !kept_vigil)) {
-            return WATCH_AGAIN_NS; /* it has just become the first, most likely */
+        if (watch->died || (place == SCAN_FIRST && watch->all && !kept_watchdog)) {
+            return WATCH_AGAIN_NS; /* most likely it has just become the first */
         }
-        if (place < LOOK_OTHERS && kept_vigil) {
-            keep_vigil(pool, watch, row);
+        if (place < SCAN_OTHER && kept_watchdog) {
+            keep_watchdog(pool, watch, act->by);
         }
     }
-    return next_look(watch);
+    return next_scan(watch);
 }
 
-bool usher__watch_has_vigil(const struct watch *watch)
+bool usher__watch_has_watchdog(const struct watch *watch)
 {
-    return watch != NULL && watch->vigil != NULL;
+    return watch != NULL && watch->watchdog != NULL;
 }
 
-bool usher__watch_called(const struct watch *watch)
+bool usher__watch_barked(const struct watch *watch)
 {
-    return watch != NULL && usher__vigil_called(watch->vigil);
+    return watch != NULL && usher__watchdog_barked(watch->watchdog);
 }
 
 void usher__watch_end(struct watch *watch)

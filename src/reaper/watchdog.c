@@ -1,11 +1,12 @@
 /*
- * A vigil: a thread that sleeps until one of the processes it is told of ends, and wakes the waiter
- * then. A thread can sleep on a word that others change, or on descriptors that tell of deaths, but
- * not on both at once; so whoever has stood at the front of the line for a while has a second
- * one for the deaths. It lives only while its waiter is inside usher_acquire, handles no signals,
- * and what it says is a hint to look, not a proof. If there cannot be one, the waiter looks by
- * itself now and then, as it does anyway.
+ * The watchdog: a thread that sleeps until one of some processes ends, and wakes its waiter then. A
+ * thread can sleep on a word that others change or on descriptors that tell of deaths, but not on
+ * both: so a scanner has a second thread for the deaths. It lives only while its waiter is inside
+ * usher_acquire, and handles no signals. What it says is a hint to scan, not a proof. If no thread
+ * can be started, the waiter scans by itself, as it does anyway.
  */
+#include "reaper/reaper.h"
+
 #include "pool/pool.h"
 
 #include <errno.h>
@@ -16,34 +17,38 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { VIGIL_STACK = 64 * 1024, VIGIL_AGAIN_MS = 1 };
-
-struct vigil {
-    pthread_t thread;
-    const _Atomic uint64_t *word; /* that the waiter sleeps on */
-    _Atomic uint32_t called;
-    unsigned count;
-    struct pollfd watched[]; /* the first one is an eventfd: to stop; of which the vigil is owner */
+enum {
+    WATCHDOG_STACK = 64 * 1024, /* it calls poll and futex only */
+    WATCHDOG_AGAIN_MS = 1       /* until its waiter sleeps, or has seen that it barked */
 };
 
-/* Until a process ends, or it is told to stop. */
+struct watchdog {
+    pthread_t thread;
+    const _Atomic uint64_t *word; /* that the waiter sleeps on */
+    _Atomic uint32_t barked;
+    unsigned count;
+    struct pollfd watched[]; /* the first is an eventfd of its own: to stop it */
+};
+
+/* Until a process ends, or the waiter stops it. */
 static void *keep(void *context)
 {
-    struct vigil *vigil = context;
-    while (poll(vigil->watched, vigil->count, -1) < 0 && errno == EINTR) {
+    struct watchdog *watchdog = context;
+    while (poll(watchdog->watched, watchdog->count, -1) < 0 && errno == EINTR) {
     }
-    if (vigil->watched[0].revents != 0) {
+    if (watchdog->watched[0].revents != 0) {
         return NULL;
     }
-    atomic_store(&vigil->called, 1);
-    /* The waiter may not sleep yet, or not any more: until it does, or has seen it. */
-    while (os_wake(vigil->word, true) == 0 && poll(vigil->watched, 1, VIGIL_AGAIN_MS) == 0) {
+    atomic_store(&watchdog->barked, 1);
+    /* The waiter may not sleep yet, or not any more. */
+    while (os_wake(watchdog->word, true) == 0 &&
+           poll(watchdog->watched, 1, WATCHDOG_AGAIN_MS) == 0) {
     }
     return NULL;
 }
 
-/* With every signal blocked: they are for the threads of whoever uses the library. */
-static int start(struct vigil *vigil)
+/* With every signal blocked: signals are for the program's threads. */
+static int start(struct watchdog *watchdog)
 {
     pthread_attr_t attributes;
     sigset_t all;
@@ -52,48 +57,50 @@ static int start(struct vigil *vigil)
     if (error != 0) {
         return -error;
     }
-    (void)pthread_attr_setstacksize(&attributes, VIGIL_STACK); /* if it is too little: as usual */
+    (void)pthread_attr_setstacksize(&attributes,
+                                    WATCHDOG_STACK); /* if that is refused: the default */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&vigil->thread, &attributes, keep, vigil);
+    error = pthread_create(&watchdog->thread, &attributes, keep, watchdog);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&attributes);
     return -error;
 }
 
-struct vigil *usher__vigil_begin(const _Atomic uint64_t *word, const struct pollfd *processes,
-                                 unsigned count)
+struct watchdog *usher__watchdog_begin(const _Atomic uint64_t *word, const struct pollfd *processes,
+                                       unsigned count)
 {
-    struct vigil *vigil = malloc(sizeof *vigil + (count + 1) * sizeof vigil->watched[0]);
-    if (vigil == NULL) {
+    struct watchdog *watchdog =
+        malloc(sizeof *watchdog + (count + 1) * sizeof watchdog->watched[0]);
+    if (watchdog == NULL) {
         return NULL;
     }
-    vigil->word = word;
-    vigil->called = 0;
-    vigil->count = count + 1;
-    vigil->watched[0] = (struct pollfd){.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN};
-    memcpy(&vigil->watched[1], processes, count * sizeof *processes);
-    if (vigil->watched[0].fd >= 0 && start(vigil) == 0) {
-        return vigil;
+    watchdog->word = word;
+    watchdog->barked = 0;
+    watchdog->count = count + 1;
+    watchdog->watched[0] = (struct pollfd){.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN};
+    memcpy(&watchdog->watched[1], processes, count * sizeof *processes);
+    if (watchdog->watched[0].fd >= 0 && start(watchdog) == 0) {
+        return watchdog;
     }
-    if (vigil->watched[0].fd >= 0) {
-        (void)close(vigil->watched[0].fd);
+    if (watchdog->watched[0].fd >= 0) {
+        (void)close(watchdog->watched[0].fd);
     }
-    free(vigil);
+    free(watchdog);
     return NULL;
 }
 
-bool usher__vigil_called(const struct vigil *vigil)
+bool usher__watchdog_barked(const struct watchdog *watchdog)
 {
-    return vigil != NULL && atomic_load(&vigil->called) != 0;
+    return watchdog != NULL && atomic_load(&watchdog->barked) != 0;
 }
 
-void usher__vigil_end(struct vigil *vigil)
+void usher__watchdog_end(struct watchdog *watchdog)
 {
-    if (vigil != NULL) {
-        (void)eventfd_write(vigil->watched[0].fd, 1);
-        (void)pthread_join(vigil->thread, NULL);
-        (void)close(vigil->watched[0].fd);
-        free(vigil);
+    if (watchdog != NULL) {
+        (void)eventfd_write(watchdog->watched[0].fd, 1);
+        (void)pthread_join(watchdog->thread, NULL);
+        (void)close(watchdog->watched[0].fd);
+        free(watchdog);
     }
 }

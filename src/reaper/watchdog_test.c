@@ -1,5 +1,5 @@
 /*
- * The vigil: a death wakes whoever sleeps, however long it meant to; signals are not its matter;
+ * The watchdog: a death wakes its waiter, however long the waiter meant to sleep; it handles no signals;
  * and it is gone when the wait is over.
  */
 #include "mortals.h"
@@ -21,7 +21,7 @@ static void idle(void *unused)
     stay();
 }
 
-/* How many threads a process has; the last of them is its vigil, if it has one. */
+/* How many threads a process has; the last of them is its watchdog, if it has one. */
 static int threads_and_last_of(pid_t process, long *last)
 {
     char path[64];
@@ -45,7 +45,7 @@ static int threads_of(pid_t process)
     return threads_and_last_of(process, &last);
 }
 
-static int threads_at_first; /* before any vigil */
+static int threads_at_first; /* before any watchdog */
 
 static void *be_known(void *tid)
 {
@@ -81,14 +81,14 @@ static void a_death_wakes_a_sleeper_that_would_sleep_for_ever(void)
         mortals[m] = scene_start(idle, NULL);
         watched[m] = watch(mortals[m]);
     }
-    struct vigil *vigil = usher__vigil_begin(&word, watched, 3);
-    EXPECT(vigil != NULL);
-    EXPECT(!usher__vigil_called(vigil));
+    struct watchdog *watchdog = usher__watchdog_begin(&word, watched, 3);
+    EXPECT(watchdog != NULL);
+    EXPECT(!usher__watchdog_barked(watchdog));
     scene_kill(mortals[1]);
-    while (!usher__vigil_called(vigil)) { /* whether it sleeps before the death or after */
+    while (!usher__watchdog_barked(watchdog)) { /* whether it sleeps before the death or after */
         (void)os_sleep(&word, 0, INT64_MAX, true);
     }
-    usher__vigil_end(vigil);
+    usher__watchdog_end(watchdog);
     for (int m = 0; m < 3; m++) {
         (void)close(watched[m].fd);
     }
@@ -100,24 +100,24 @@ static void one_who_sleeps_long_after_the_death_is_woken(void)
 {
     pid_t mortal = scene_start(idle, NULL);
     struct pollfd watched = watch(mortal);
-    struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
+    struct watchdog *watchdog = usher__watchdog_begin(&word, &watched, 1);
     scene_kill(mortal);
-    UNTIL(usher__vigil_called(vigil));
+    UNTIL(usher__watchdog_barked(watchdog));
     EXPECT_EQ(os_sleep(&word, 0, INT64_MAX, true), 0);
-    usher__vigil_end(vigil);
+    usher__watchdog_end(watchdog);
     (void)close(watched.fd);
 }
 
-static void a_vigil_ends_when_it_is_told_to(void)
+static void a_watchdog_can_be_stopped(void)
 {
     pid_t mortal = scene_start(idle, NULL);
     struct pollfd watched = watch(mortal);
     UNTIL(threads_of(getpid()) == threads_at_first); /* those of the tests before are gone */
     int descriptors = scene_descriptors();
     for (int round = 0; round < SCENE_ROUNDS(200); round++) {
-        struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
-        EXPECT(vigil != NULL);
-        usher__vigil_end(vigil);
+        struct watchdog *watchdog = usher__watchdog_begin(&word, &watched, 1);
+        EXPECT(watchdog != NULL);
+        usher__watchdog_end(watchdog);
     }
     UNTIL(threads_of(getpid()) == threads_at_first);
     EXPECT_EQ(scene_descriptors(), descriptors);
@@ -133,7 +133,7 @@ static void handle(int signal)
     atomic_store(&handled_by, syscall(SYS_gettid));
 }
 
-static void a_vigil_handles_no_signals(void)
+static void a_watchdog_handles_no_signals(void)
 {
     struct sigaction action = {.sa_handler = handle};
     sigset_t one;
@@ -142,10 +142,10 @@ static void a_vigil_handles_no_signals(void)
     EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
     (void)sigemptyset(&one);
     (void)sigaddset(&one, SIGUSR1);
-    struct vigil *vigil = usher__vigil_begin(&word, &watched, 1);
-    EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &one, NULL), 0); /* now only the vigil could have it */
+    struct watchdog *watchdog = usher__watchdog_begin(&word, &watched, 1);
+    EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &one, NULL), 0); /* now only the watchdog could have it */
     EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
-    usher__vigil_end(vigil);
+    usher__watchdog_end(watchdog);
     EXPECT_EQ(atomic_load(&handled_by), 0);
     EXPECT_EQ(pthread_sigmask(SIG_UNBLOCK, &one, NULL), 0);
     EXPECT_EQ(atomic_load(&handled_by), syscall(SYS_gettid));
@@ -153,13 +153,13 @@ static void a_vigil_handles_no_signals(void)
     (void)close(watched.fd);
 }
 
-static void the_first_in_line_has_a_vigil_and_whoever_is_in_has_none(void)
+static void the_first_in_line_has_a_watchdog_and_a_holder_has_none(void)
 {
-    struct usher_pool *pool = scene_open("vigil", 1);
+    struct usher_pool *pool = scene_open("watchdog", 1);
     scene_clear();
-    pid_t holder = scene_holder(0, "vigil");
-    pid_t first = scene_waiter(1, "vigil", 1);
-    pid_t second = scene_waiter(2, "vigil", 2);
+    pid_t holder = scene_holder(0, "watchdog");
+    pid_t first = scene_waiter(1, "watchdog", 1);
+    pid_t second = scene_waiter(2, "watchdog", 2);
     const int alone = threads_of(holder); /* a sanitizer may have one of its own */
     UNTIL(threads_of(first) == alone + 1);
     EXPECT_EQ(threads_of(second), alone);
@@ -171,11 +171,11 @@ static void the_first_in_line_has_a_vigil_and_whoever_is_in_has_none(void)
     UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
     EXPECT_EQ(board->seat[2].flags, USHER_INHERITED);
     scene_leave(2, second);
-    finish(pool, "vigil", 1);
+    finish(pool, "watchdog", 1);
 }
 
-/* Is its vigil the same for so long that all has been looked at twice? */
-static bool keeps_its_vigil(pid_t process)
+/* Is its watchdog the same for so long that all has been looked at twice? */
+static bool keeps_its_watchdog(pid_t process)
 {
     long before = 0;
     long after = -1;
@@ -186,34 +186,34 @@ static bool keeps_its_vigil(pid_t process)
 }
 
 /* Every second all is looked at; what is watched stays if it is the same. */
-static void a_vigil_stays_as_long_as_nothing_happens(void)
+static void a_watchdog_stays_as_long_as_nothing_happens(void)
 {
-    struct usher_pool *pool = scene_open("vigil", 1);
+    struct usher_pool *pool = scene_open("watchdog", 1);
     scene_clear();
-    pid_t holder = scene_holder(0, "vigil");
+    pid_t holder = scene_holder(0, "watchdog");
     const int alone = threads_of(holder);
-    pid_t first = scene_waiter(1, "vigil", 1);
+    pid_t first = scene_waiter(1, "watchdog", 1);
     UNTIL(threads_of(first) == alone + 1);
-    pid_t second = scene_waiter(2, "vigil", 2);
-    UNTIL(keeps_its_vigil(first)); /* once it has seen the second */
+    pid_t second = scene_waiter(2, "watchdog", 2);
+    UNTIL(keeps_its_watchdog(first)); /* once it has seen the second */
     EXPECT_EQ(threads_of(first), alone + 1);
     scene_kill(holder);
     UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
     scene_leave(1, first);
     UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
     scene_leave(2, second);
-    finish(pool, "vigil", 1);
+    finish(pool, "watchdog", 1);
 }
 
 /* And nobody need give anything back for that. */
 static void the_dead_at_the_front_are_found_by_those_behind(void)
 {
-    struct usher_pool *pool = scene_open("vigil", 1);
+    struct usher_pool *pool = scene_open("watchdog", 1);
     scene_clear();
-    pid_t holder = scene_holder(0, "vigil");
+    pid_t holder = scene_holder(0, "watchdog");
     pid_t waiters[3];
     for (int w = 0; w < 3; w++) {
-        waiters[w] = scene_waiter(w + 1, "vigil", (uint32_t)w + 1);
+        waiters[w] = scene_waiter(w + 1, "watchdog", (uint32_t)w + 1);
     }
     scene_kill(waiters[0]);
     UNTIL(scene_info(pool).waiters == 2);
@@ -224,7 +224,7 @@ static void the_dead_at_the_front_are_found_by_those_behind(void)
         EXPECT_EQ(board->seat[w + 1].flags, 0);
         scene_leave(w + 1, waiters[w]);
     }
-    finish(pool, "vigil", 1);
+    finish(pool, "watchdog", 1);
 }
 
 int main(void)
@@ -233,10 +233,10 @@ int main(void)
     count_threads();
     RUN(a_death_wakes_a_sleeper_that_would_sleep_for_ever);
     RUN(one_who_sleeps_long_after_the_death_is_woken);
-    RUN(a_vigil_ends_when_it_is_told_to);
-    RUN(a_vigil_handles_no_signals);
+    RUN(a_watchdog_can_be_stopped);
+    RUN(a_watchdog_handles_no_signals);
     RUN(the_dead_at_the_front_are_found_by_those_behind);
-    RUN(the_first_in_line_has_a_vigil_and_whoever_is_in_has_none);
-    RUN(a_vigil_stays_as_long_as_nothing_happens);
+    RUN(the_first_in_line_has_a_watchdog_and_a_holder_has_none);
+    RUN(a_watchdog_stays_as_long_as_nothing_happens);
     return 0;
 }

@@ -81,7 +81,7 @@ static void hand_over_while_asked(enum way way, long call, uint32_t mask, uint32
     if (way == ENDS || way == LEAVES) {
         EXPECT_EQ(scene_end(holder), 0);
     } else if (way == EXECS) {
-        UNTIL(os_locked(asker.pool->fd, LIB_LOCK_ROW) == 0); /* it has */
+        UNTIL(os_locked(asker.pool->fd, POOL_LOCK_ROW) == 0); /* it has */
     }
     do {
         held_up_no_longer(&asker.held_up);
@@ -119,10 +119,10 @@ static void a_guest_is_counted_once_in_each_cycle(void)
 {
     struct usher_pool *pool = scene_open("handover", 1);
     for (uint32_t cycle = 1; cycle < 4; cycle++) {
-        EXPECT(usher__alive_first(pool, 2, cycle));
-        EXPECT(!usher__alive_first(pool, 2, cycle));
-        EXPECT(!usher__alive_first(pool, 2, cycle));
-        EXPECT(usher__alive_first(pool, 3, cycle));
+        EXPECT(usher__reap_first(pool, 2, cycle));
+        EXPECT(!usher__reap_first(pool, 2, cycle));
+        EXPECT(!usher__reap_first(pool, 2, cycle));
+        EXPECT(usher__reap_first(pool, 3, cycle));
     }
     finish(pool, "handover", 1);
 }

@@ -1,13 +1,14 @@
 /*
- * When somebody is woken (usher__pool_wake_later in usher.c): it may run at once, and finds nothing
- * half done that it would have to finish; but it is not left asleep while the one who granted it a
- * seat sleeps itself. What the words say by then is seen on the way to the kernel
+ * When a granted waiter is woken (act.c): it may run at once, and finds no operation half done that
+ * it would have to finish; but it is not left asleep while the guest that granted it a seat sleeps
+ * itself. What the words say by then is seen on the way to the kernel
  * (-Wl,--wrap=syscall). Sleepers have no clock, so that nobody else sees to anything.
  */
 #include "core/parts.h"
 #include "pool/pool.h"
 #include "sitters.h"
 #include "syscalls.h"
+#include "wait/act.h"
 
 enum { WAITERS = 3, HANG_SECONDS = 100 };
 
@@ -126,7 +127,7 @@ static void let_in(struct sitter *waiter)
 }
 
 /* Whether it came for the first time or has come before: two ways out. */
-static void who_leaves_wakes_the_next_when_all_is_done(void)
+static void a_release_wakes_the_next_when_it_is_done(void)
 {
     for (int before = 0; before < 3; before++) {
         struct usher_pool *pool = open_pool(1);
@@ -177,7 +178,7 @@ static void *come_and_queue(void *pool)
 
 /* V says that the ticket of the one who sleeps is valid, and it has not been told. Whoever comes
    next finds that, grants it the seat, and takes its own place; and nobody else wakes it. */
-static void who_queues_wakes_another_before_it_sleeps(void)
+static void a_guest_that_queues_wakes_another_before_it_sleeps(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct sitter waiter;
@@ -203,37 +204,39 @@ static void who_queues_wakes_another_before_it_sleeps(void)
     finish(pool);
 }
 
-/* Grant it a seat, as far as the library is told of that: whom does this thread wake then? */
-static struct format_row *woken_by_grant(struct usher_pool *pool, uint32_t row)
-{
-    last_woken = 0;
-    pool->core.wake(pool->core.wake_context, row);
-    return last_woken == 0 ? NULL : &pool->rows[woken(last_woken)];
-}
-
-/* One is remembered; a second one need not be. Later is until that is settled, and no longer. The
+/* All rows that an act grants are woken when it ends, each once, however many they are. The
    sleepers are only said to be there. */
-static void one_is_woken_later_and_once(void)
+static void an_act_wakes_all_when_it_ends(void)
 {
+    enum { GRANTS = 20 };
     with_file = false;
-    struct usher_pool *pool = open_pool(1);
-    struct format_row *rows = pool->rows;
+    struct usher_pool *pool = open_pool(GRANTS);
+    unsigned wakes[GRANTS] = {0};
+    struct pool_act act;
     seen_in = pool;
-    for (int row = 0; row < 3; row++) {
-        atomic_store(&rows[row].watch, FORMAT_WAITS);
+    usher__act_begin(&act, pool, POOL_NO_ROW);
+    for (uint32_t row = 0; row < GRANTS; row++) {
+        atomic_store(&pool->rows[row].watch, FORMAT_WAITS);
+        last_woken = 0;
+        act.core.wake(act.core.wake_context, row);
+        EXPECT(row != 0 || last_woken == 0); /* not before the end */
+        wakes[row] += last_woken != 0 && woken(last_woken) == row;
     }
-    EXPECT(woken_by_grant(pool, 0) == &rows[0]);
-    usher__pool_wake_later(&(struct guest){0});
-    EXPECT(woken_by_grant(pool, 1) == NULL);
-    EXPECT(woken_by_grant(pool, 2) == &rows[2]);
-    usher__pool_settle(pool, 3);
-    EXPECT(&rows[woken(last_woken)] == &rows[1]);
-    EXPECT(woken_by_grant(pool, 0) == &rows[0]);
-    last_woken = 0;
-    usher__pool_settle(pool, 3);
-    EXPECT_EQ(last_woken, 0);
-    for (int row = 0; row < 3; row++) {
-        atomic_store(&rows[row].watch, 0);
+    while (act.granted != 0) {
+        unsigned left = act.granted;
+        uint32_t last = act.row[left - 1];
+        struct pool_act one = act;
+        one.row[0] = last;
+        one.granted = 1;
+        last_woken = 0;
+        usher__act_end(&one);
+        EXPECT(last_woken != 0);
+        wakes[woken(last_woken)]++;
+        act.granted--;
+    }
+    for (uint32_t row = 0; row < GRANTS; row++) {
+        EXPECT_EQ(wakes[row], 1);
+        atomic_store(&pool->rows[row].watch, 0);
     }
     finish(pool);
 }
@@ -242,8 +245,8 @@ int main(void)
 {
     scene_begin();
     (void)alarm(HANG_SECONDS);
-    RUN_BOTH(who_leaves_wakes_the_next_when_all_is_done);
-    RUN_BOTH(who_queues_wakes_another_before_it_sleeps);
-    RUN(one_is_woken_later_and_once);
+    RUN_BOTH(a_release_wakes_the_next_when_it_is_done);
+    RUN_BOTH(a_guest_that_queues_wakes_another_before_it_sleeps);
+    RUN(an_act_wakes_all_when_it_ends);
     return 0;
 }

@@ -64,11 +64,6 @@ int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, b
     return deadline_ns == INT64_MAX ? 0 : -ETIMEDOUT;
 }
 
-int os_sleep_for(const _Atomic uint64_t *word, uint64_t seen, int64_t ns, bool shared)
-{
-    return os_sleep(word, seen, os_now_ns() + ns, shared);
-}
-
 int os_wake(const _Atomic uint64_t *word, bool shared)
 {
     (void)word;
@@ -85,13 +80,8 @@ bool os_is_slept_on(const _Atomic uint64_t *word, bool shared)
     return wakes % 2 == 0;
 }
 
-void os_give_way(void)
+void os_yield(void)
 {
-}
-
-unsigned os_processors(void)
-{
-    return 2;
 }
 
 int64_t os_now_ns(void)
