@@ -2,9 +2,9 @@
  * The gate's calls, with sleeping and waking: see usher.h for the contract, gate/gate_word.h for the
  * word. Each change of the word is one compare-and-swap.
  *
- * What a death costs: with a ticket in hand, waiting or inside, its seat. One who dies after it
- * has validated the next ticket and before it has woken who waits for it costs nothing but time:
- * whoever sleeps looks again by itself now and then.
+ * What a death costs: a guest that dies with a ticket in hand, waiting or inside, costs its seat. A
+ * guest that dies after it has validated the next ticket and before it has woken the waiter costs
+ * nothing but time: a sleeping waiter wakes by itself from time to time.
  *
  * A wake-up goes to one waiter, the one that has slept longest of those on its bit, and that is nearly
  * always the one whose ticket is valid now. A woken waiter whose ticket is not valid wakes all waiters

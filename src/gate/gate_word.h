@@ -1,7 +1,7 @@
 /*
  * The gate: the Colored Ticket Algorithm (1989 paper, Figs 2, 4, 6, 7) in one 64-bit word that says
- * everything, its own shape included. Pure functions, word in and word out: whoever calls one makes
- * its result true by one compare-and-swap. No operating system: src/gate/gate.c sleeps and wakes.
+ * everything, its own shape included. Pure functions, word in and word out: the caller makes the
+ * result true by one compare-and-swap. No operating system: src/gate/gate.c sleeps and wakes.
  *
  * The word is that of tickets/colored.h, with blocks of M = 2^b tickets and the shape on top:
  *
@@ -11,7 +11,7 @@
  *    |      |     |  COLOR   |   VALUE   |   rank of a multiset   |   COLOR   |   VALUE   |
  *    +------+-----+----------+-----------+------------------------+-----------+-----------+
  *     nothing        taking changes         leaving changes this half only;
- *     changes        these bits only        those who wait sleep on it
+ *     changes        these bits only        waiters sleep on it
  *     these
  *
  *     k seats, 1 to 13; c bits for 0..k, q bits for 0..binom(2k,k)-1
@@ -27,8 +27,8 @@
  *     a ticket in hand is valid  <=>  COLOR = VALID.COLOR and VALUE <= VALID.VALUE
  *                                     or COLOR != VALID.COLOR and QUANT(COLOR) >= 1
  * The last line speaks of the low half only. So as long as a ticket is in hand, no low half comes
- * again under which it was not yet valid, and who sleeps on that half misses nothing, although a
- * futex compares no more than these 32 bits.
+ * again under which it was not yet valid, and a waiter that sleeps on that half misses nothing,
+ * although a futex compares no more than these 32 bits.
  *
  * The whole word repeats after (k + 1) M tickets. A guest that is stopped between reading it and
  * its compare-and-swap may succeed on a word that was replaced and came back. That is harmless:
@@ -42,7 +42,7 @@
  *     equivalent to       queue; colored if its M is    holds, n <= 4, k <= 3
  *                         a power of two
  *     guests at a time    k+M-1; one more is refused    holds, n = 3, 4 and 5, k = 1, M = 2
- *     sleepers            enter as those who look do    holds, n <= 3, k <= 2; n = 4, k = 1
+ *     sleepers            enter as spinners do          holds, n <= 3, k <= 2; n = 4, k = 1
  *     shared space        8 bytes                       one word
  * tests/gate_model_test.c has each row; src/gate/gate_crash_test.c kills and stops real guests.
  */
@@ -58,12 +58,12 @@ enum gate_broken {
     GATE_LEAVE_BLOCK = 1 << 2, /* the quick leave: ticket and next VALID are in one block */
     GATE_LEAVE_BEFORE =
         1 << 3,                /* the quick leave: and not because VALID goes from block to block */
-    GATE_LEAVE_ALONE = 1 << 4, /* the quick leave: nobody waits for the ticket it validates */
+    GATE_LEAVE_ALONE = 1 << 4, /* the quick leave: no guest waits for the ticket it validates */
     GATE_ROOM = 1 << 5,        /* no ticket is taken that is M beyond VALID */
     GATE_TRY_VALID = 1 << 6,   /* try takes a ticket only if it is valid at once */
-    GATE_WAKE_LAST = 1 << 7,   /* whoever has the very last ticket is woken too */
-    GATE_NOBODY_IN = 1 << 8,   /* nobody leaves if nobody is inside */
-    GATE_LEAVE_VALID = 1 << 9  /* nobody leaves with a ticket that is not valid */
+    GATE_WAKE_LAST = 1 << 7,   /* the waiter with the very last ticket is woken too */
+    GATE_NOBODY_IN = 1 << 8,   /* leaving is refused if no guest is inside */
+    GATE_LEAVE_VALID = 1 << 9  /* leaving is refused with a ticket that is not valid */
 };
 
 enum { GATE_MOST_SEATS = 13, GATE_SEATS_SHIFT = 55, GATE_BITS_SHIFT = 59, GATE_SHAPES = 512 };
@@ -73,7 +73,7 @@ struct gate_step {
     uint64_t word;   /* to be swapped in; after a failure, the same as before */
     int result;      /* 0: inside, or has left; 1: has a ticket to wait with; or -errno */
     uint32_t ticket; /* that has been taken */
-    uint32_t wakes;  /* who leaves wakes those who sleep on this bit; 0: nobody can */
+    uint32_t wakes;  /* the leaving guest wakes the sleepers on this bit; 0: there are none */
 };
 
 /* By shape, the nine bits on top: b + c ones, the mask of a ticket; 0 where no gate has that shape.
@@ -92,7 +92,7 @@ static inline uint32_t gate_mask(uint64_t word)
     return gate__masks[word >> GATE_SEATS_SHIFT];
 }
 
-/* The same for one that knows the mask of that word. */
+/* The same for a caller that knows the mask of that word. */
 static inline struct gate_view gate_view_by(uint64_t word, uint32_t mask)
 {
     return (struct gate_view){.mask = mask,
@@ -114,7 +114,7 @@ static inline struct gate_view gate_view(uint64_t word)
  */
 int gate_start(uint64_t *word, uint32_t guests, uint32_t seats, unsigned value_bits);
 
-/* The bits of a VALUE in the smallest blocks that serve so many; may be more than fit. */
+/* The bits of a VALUE in the smallest blocks for this many guests; may be more than fit. */
 unsigned gate_least_bits(uint32_t guests, uint32_t seats);
 
 /* How many guests a gate has room for; 0: no gate. */
@@ -141,7 +141,7 @@ static inline bool gate_quick_take(uint64_t word, uint32_t mask, struct gate_ste
 }
 
 /* Leave: the ticket is of VALID's block, so QUANT stays as it is; VALID is not at the end of it;
-   and ISSUE has not reached the next ticket, so nobody waits for it; but somebody is inside. */
+   ISSUE has not reached the next ticket, so no guest waits for it; and at least one is inside. */
 static inline bool gate_quick_leave(uint64_t word, uint32_t mask, uint32_t ticket,
                                     struct gate_step *step, unsigned broken)
 {
@@ -167,7 +167,7 @@ uint32_t gate_places(uint64_t word, uint32_t ticket);
 /* VALIDATE_NEXT_TICKET(T): 0, -EPERM: no such ticket can be inside, or -EINVAL: no gate. */
 struct gate_step gate_leave(uint64_t word, uint32_t ticket, unsigned broken);
 
-/* The bit on which whoever waits with this ticket sleeps; every 32nd shares it. */
+/* The bit on which the waiter with this ticket sleeps; every 32nd ticket shares it. */
 static inline uint32_t gate_bit(uint32_t ticket)
 {
     return 1U << (ticket & 31);

@@ -15,10 +15,10 @@
    latest until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). Returns for any reason;
    -EINTR: for a signal. */
 int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared);
-/* Wake whoever sleeps on the word. How many did: 0 or 1. */
+/* Wake the thread that sleeps on the word. How many slept: 0 or 1. */
 int os_wake(const _Atomic uint64_t *word, bool shared);
 
-/* Does a thread sleep on the word? One whose process is stopped does not. True if it cannot be
+/* Does a thread sleep on the word? A thread of a stopped process does not. True if that cannot be
    known. */
 bool os_is_slept_on(const _Atomic uint64_t *word, bool shared);
 
@@ -82,7 +82,7 @@ void os_unreserve(void);
 int os_watch_process(pid_t pid, uint64_t identity);
 
 /* Locks of one byte of a file that belong to the open description: gone with its last copy. */
-int os_lock(int fd, off_t byte); /* -EAGAIN: somebody else has it */
+int os_lock(int fd, off_t byte); /* -EAGAIN: another description has it */
 int os_unlock(int fd, off_t byte);
 int os_locked(int fd, off_t byte); /* by another description: 1 or 0 */
 

@@ -1,8 +1,8 @@
 /*
- * Rows of the guest table become this process's. A row is claimed by locking its byte of the pool
- * file, so the kernel sees to it that a row has one owner, and the lock is the owner's sign of life
- * (alive.c). In a pool without a file rows are simply counted. What is claimed stays ours until the
- * pool is closed; which thread has it, and when, is guest.c's matter.
+ * Rows of the guest table that this process owns. A process claims a row by locking the row's byte of
+ * the pool file: the kernel makes sure that a row has one owner, and the lock is a witness of the
+ * owner's life (reaper/alive.c). In a pool without a file rows are simply counted. The process keeps
+ * a row until it closes the pool; which thread uses it, and when, is decided in guest.c.
  */
 #include "pool/pool.h"
 
@@ -34,8 +34,8 @@ struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row)
     return row < pool->core.rows ? atomic_load(&pool->ours[row]) : NULL;
 }
 
-/* Take a row that nobody owns, or whose owner is dead: with its lock in our hands that is certain,
-   unless its seat was made over to a process that has no lock. 0, -EAGAIN: not this one. */
+/* Take a row that has no owner, or a dead one: since we have its lock that is certain, unless its
+   seat was assigned to a process that has no lock. 0; -EAGAIN: not this row. */
 static int take_row(struct usher_pool *pool, uint32_t row)
 {
     int error = os_lock(pool->fd, (off_t)POOL_LOCK_ROW + row);
@@ -60,8 +60,8 @@ static int take_row(struct usher_pool *pool, uint32_t row)
     return 0;
 }
 
-/* Find a row: first among those that say they are nobody's, then among all. A process that has many
-   goes on after the one that it found last. */
+/* Find a row: first among the rows that say that they have no owner, then among all. The search goes
+   on after the row that was found last. */
 static int claim(struct usher_pool *pool, uint32_t *found)
 {
     for (int pass = pool->shared ? 0 : 1; pass < 2; pass++) {
@@ -89,8 +89,8 @@ static int claim(struct usher_pool *pool, uint32_t *found)
     return -EUSERS;
 }
 
-/* Go on where the row is. The seat is an index, and whoever may write the pool may have written it;
-   a row that has had none yet may as well begin to look at the first. */
+/* Go on in the row's cycle. The seat is an index that any writer of the pool file may have set, so it
+   is checked. */
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest)
 {
     uint32_t seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
@@ -110,7 +110,7 @@ void usher__claim_spare(struct usher_pool *pool, struct guest *guest)
     pool->spares = guest;
 }
 
-/* A spare guest, or one that has come back from where it was assigned; NULL: neither. */
+/* A spare guest, or an orphan whose assigned seat has been given back; NULL: neither. */
 static struct guest *reuse(struct usher_pool *pool)
 {
     struct guest *guest = pool->spares;
@@ -155,7 +155,7 @@ int usher__claim(struct usher_pool *pool, struct guest **claimed)
     return 0;
 }
 
-/* A visitor's row that nobody has. -EAGAIN: there is none; or why the last one cannot be locked. */
+/* A visitor's row that is free. -EAGAIN: there is none; or why the last one cannot be locked. */
 static int claim_visitor(struct usher_pool *pool, uint32_t *by)
 {
     int error = -EAGAIN;

@@ -48,9 +48,9 @@ struct format_header {
     uint64_t check; /* of the shape: format_check */
     uint64_t unused[7];
     _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */
-    _Atomic uint32_t rows_used;  /* no row from here on has ever been owned */
+    _Atomic uint32_t rows_used;  /* rows from here on have never had an owner */
     _Atomic uint64_t reaped;     /* guests reaped */
-    _Atomic uint64_t past_count; /* seats given back by those who note times: the last are below */
+    _Atomic uint64_t past_count; /* seats given back with times noted: the last ones are below */
     uint64_t unused_too[5];
 };
 
@@ -74,14 +74,14 @@ struct format_row {
 };
 
 enum format_removed {
-    FORMAT_ASKED = 1, /* nobody enters any more; whether somebody is in is being found out */
+    FORMAT_ASKED = 1, /* no guest enters any more; the remover checks whether there are holders */
     FORMAT_GONE = 2   /* it is removed, and its name is unlinked now */
 };
 
 enum format_owner_flags {
     FORMAT_BY_LOCK = 1, /* dead if the row's lock is free */
     FORMAT_BY_PID = 2,  /* dead if, seen from the same pid namespace, the process is gone */
-    FORMAT_ASSIGNED = 4 /* the seat was made over to that process (usher_assign) */
+    FORMAT_ASSIGNED = 4 /* the seat was assigned to that process (usher_assign) */
 };
 
 enum format_watch {
@@ -142,8 +142,8 @@ static inline uint64_t format_check(const struct format_shape *shape)
 /* The shape of a pool. 0, or -1 if there cannot be one. */
 int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t guests);
 
-/* The core's words of a pool. The shape is one that was found to be right, and not the one in the
-   file, which somebody may have changed since. */
+/* The core's words of a pool. The shape is one that was checked, not the one in the file, which may
+   have changed since. */
 struct core usher__format_core(struct format_header *header, const struct format_shape *shape);
 
 /* Is what stands in a file of that size a pool that can be used? 0 or -errno, see usher_open. */

@@ -1,8 +1,8 @@
 /*
- * The rows that this process owns (claim.c), and its threads. Each thread keeps its rows for its
- * next request; when it ends, it gives back what it holds and its rows become spare.
+ * Which thread of this process uses which of its rows (claim.c). A thread keeps its rows for its next
+ * request. When the thread ends, it gives back the seats that it holds, and its rows become spare.
  *
- * The mutexes here are of this process alone: nothing that another process waits for.
+ * The mutexes here belong to this process alone: no other process waits for them.
  */
 #include "pool/pool.h"
 
@@ -19,8 +19,8 @@ static struct usher_pool *open_pools;
 uint64_t *usher__generation;
 static uint64_t last_generation, last_id;
 static pthread_key_t thread_end;
-/* What is done once for the process may fail, for want of memory, and succeed the next time: each
-   attempt has a `once` of its own, all zero, which is PTHREAD_ONCE_INIT. */
+/* Preparing the process may fail for want of memory and succeed the next time: each attempt has a
+   `once` of its own, all zero, which is PTHREAD_ONCE_INIT. */
 static _Atomic int prepared = -EAGAIN;
 static pthread_once_t attempts[256];
 static _Atomic uint32_t attempt;
@@ -35,7 +35,7 @@ void usher__guest_left(struct usher_pool *pool, struct guest *guest)
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
-/* A thread ends: nothing is lost, not even if it forgot. */
+/* A thread ends: it gives back the seats that it holds, even if the program forgot to. */
 static void give_back(void *context)
 {
     struct mine *list = context;
@@ -74,8 +74,8 @@ static void after_fork(void)
     (void)pthread_mutex_unlock(&registry);
 }
 
-/* The child has nothing of what its parent holds, and must not keep its locks: they are there as
-   long as anything is that came of opening the file, and a mapping is, too. */
+/* The child holds no seat of its parent, and must not keep the parent's locks alive. They live as long
+   as the open description does, and a mapping keeps it open, too. */
 static void in_child(void)
 {
     int cancel = os_cancel_off();
@@ -166,7 +166,7 @@ void usher__guest_detach(struct usher_pool *pool)
         }
     }
     bool ours = pool->generation == *usher__generation;
-    /* Giving back may look at all of them, to see who is dead: none is freed before all have. */
+    /* Giving a seat back may scan all guests of this process: free none before all have left. */
     for (struct guest *guest = pool->guests; ours && guest != NULL; guest = guest->next) {
         usher__pool_leave(pool, guest);
     }
@@ -174,7 +174,7 @@ void usher__guest_detach(struct usher_pool *pool)
     for (struct guest *guest = pool->guests; guest != NULL; guest = next) {
         uint64_t state = atomic_load(&guest->state);
         next = guest->next;
-        /* a row whose seat is another's now is its sign of life */
+        /* The row of an assigned seat is the witness of its new holder's life. */
         bool away = state == GUEST_AWAY || state == GUEST_ORPHAN;
         if (ours && pool->shared &&
             (!away || core_row_state(usher__row_word(pool, guest->row)) == CORE_IDLE)) {
@@ -258,7 +258,7 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             return 0;
         }
     }
-    /* Whether the owner of a row is dead is asked with the mutex locked. */
+    /* usher__claim asks whether owners of rows are dead, with the mutex locked. */
     int cancel = os_cancel_off();
     (void)pthread_mutex_lock(&pool->mutex);
     int error = usher__claim(pool, guest);

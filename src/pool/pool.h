@@ -19,19 +19,20 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Even, for a guest with a seat is the request that it has it by: usher_seat.request, odd. */
+/* Even numbers: the state of a guest with a seat is the request of the seat (usher_seat.request),
+   which is odd. */
 enum guest_state {
-    GUEST_SPARE = 0, /* ours, and no thread's */
-    GUEST_IDLE = 2,  /* a thread's, for its next request */
-    GUEST_AWAY = 4,  /* its seat was made over to another process (usher_assign) */
-    GUEST_ORPHAN = 6 /* so was its, and its thread has ended */
+    GUEST_SPARE = 0, /* this process owns the row, no thread uses it */
+    GUEST_IDLE = 2,  /* a thread keeps it for its next request */
+    GUEST_AWAY = 4,  /* its seat was assigned to another process (usher_assign) */
+    GUEST_ORPHAN = 6 /* the same, and its thread has ended */
 };
 
-/* guest.wanted: what its own thread has to mind when it leaves (release.c). */
+/* guest.wanted: what its thread must check when it leaves (release.c). */
 enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_CAREFUL = 2 };
 
-/* A row of the guest table that this process owns. What the common way needs is in one cache line;
-   whoever makes `state` IDLE or SPARE is done with it. */
+/* A row of the guest table that this process owns. What the repeat path needs is in one cache line. A
+   thread that makes `state` IDLE or SPARE does not touch the guest afterwards. */
 struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
     uint64_t r;             /* the row's last cycle and ticket, as if it were ENTERING */
@@ -47,15 +48,15 @@ struct guest {
     uint32_t cycle_end; /* the run of cycles that is reserved for it ends here: core_run */
     bool line_free;     /* and it may wait in them */
     struct core_run questions;
-    uint32_t before;          /* the row of who came before it, most likely, if it did not wait */
+    uint32_t before;          /* a hint: the row of the guest that entered before it */
     bool came;                /* its thread has had a seat before: `seat` */
     struct guest *next;       /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
     int64_t waited_ns;        /* for the seat held, if times are noted */
     struct wait_memory wait;
     struct backoff backoff;
-    uint64_t taken;       /* the request whose seat another thread gave back or made over, ... */
-    uint64_t taken_state; /* ... and what it was then; under the pool's mutex, like the next */
+    uint64_t taken;       /* the request whose seat another thread gave back or assigned .. */
+    uint64_t taken_state; /* .. and the state after that; under the pool's mutex, like the next */
     bool ended;           /* its thread has */
 };
 _Static_assert(offsetof(struct guest, cycle_end) == 64, "what the common way needs is in one line");
@@ -238,9 +239,9 @@ void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
 /* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
 bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
                       uint64_t *word, uint32_t *ticket);
-/* How many tickets from VALID to the last one; not everybody who took one still waits. */
+/* How many tickets from VALID to the last one; some of their guests have given up. */
 uint32_t usher__line_ahead(struct usher_pool *pool);
-/* About how many wait: many of the places may be left by those who gave up. */
+/* About how many guests wait: places of guests that gave up are not counted. */
 uint32_t usher__line_waiters(struct usher_pool *pool);
 
 static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t row)
@@ -248,7 +249,7 @@ static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t r
     return atomic_load(&pool->rows[row].word);
 }
 
-/* A time that somebody has noted; 0: none, or one that there cannot be, before all time. */
+/* A time that a process has noted in the file; 0: none, or an impossible one. */
 static inline int64_t usher__noted_ns(int64_t ns)
 {
     return ns > 0 ? ns : 0;

@@ -1,4 +1,4 @@
-/* The way out: usher_release; and seats made over to other processes. */
+/* usher_release, and seats that are assigned to other processes. */
 #include "core/again.h"
 #include "core/fast.h"
 #include "pool/pool.h"
@@ -25,7 +25,7 @@ static inline void count_one(_Atomic uint64_t *own)
     atomic_store_explicit(own, before + 1, memory_order_relaxed);
 }
 
-/* The same, of one that may have waited. */
+/* The same for a guest that may have waited. */
 static void count_and_note(struct usher_pool *pool, struct guest *guest)
 {
     struct format_row *row = &pool->rows[guest->row];
@@ -55,8 +55,8 @@ static __attribute__((noinline)) int leave_slowly(struct usher_pool *pool, struc
     return 0;
 }
 
-/* For a guest that was not the last to leave. Who was, V says, and then its row must be looked at;
-   but most likely it is who came just before us, so that both can be fetched at once. */
+/* For a guest that was not the last to leave. V names the guest that was, and its row must be read
+   then; most likely it is the guest that entered before this one, so its row is fetched ahead. */
 static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest *guest)
 {
     struct core_leave f;
@@ -67,8 +67,8 @@ static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest
     if (!f.done) {
         return leave_slowly(pool, guest, f.published, f.v);
     }
-    /* Only who entered, and did not wait, has published an I to go by. A seat beyond those that a
-       shrunk pool has is not for the next time; and who notes times does that on the long way. */
+    /* The repeat path needs an I that this guest published: only a guest that did not wait has one. It
+       is not for a seat beyond a shrunk pool's k, nor for a guest that notes times. */
     bool again = guest->i != POOL_NOTHING && core_v_owed(f.v) == 0 &&
                  guest->seat < usher__seats(pool) && !(pool->flags & USHER_TIMES);
     guest->v = again ? f.v : POOL_NOTHING;
@@ -76,7 +76,7 @@ static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest
     return 0;
 }
 
-/* The calls are its last, so that on the common way there is nothing to save. */
+/* The calls come last, so that the common path has no registers to save. */
 static inline __attribute__((always_inline)) int leave_again(struct usher_pool *pool,
                                                              struct guest *guest)
 {
@@ -100,7 +100,7 @@ static inline __attribute__((always_inline)) int leave_again(struct usher_pool *
     return 0;
 }
 
-/* The guest that has the seat, if one has. */
+/* The guest of this process that holds the seat, or NULL. */
 static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *seat)
 {
     if (!usher__is_held(seat->request)) {
@@ -113,15 +113,15 @@ static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *s
 }
 
 /*
- * A seat is given back, or made over, once, whoever does it. Its own thread says that it leaves and
- * looks then whether another wants the seat: a store and a load with no barrier between them, as
- * nearly always nobody does. Another thread makes up for that: it says that it wants the seat, has
- * the kernel lead every thread of this process through a barrier, and looks then whether the seat's
- * own leaves. One of them sees the other. Others are one at a time, under the pool's mutex, which
- * is held here until take_over_done.
+ * A seat is given back or assigned once, whichever thread does it. The thread that holds it says that
+ * it leaves and checks then whether another thread wants the seat: a store and a load without a
+ * barrier between them, because nearly always no thread does. The other thread pays for the barrier:
+ * it says that it wants the seat, has the kernel lead every thread of this process through a barrier,
+ * and checks then whether the holding thread leaves. One of the two sees the other. Other threads
+ * come one at a time, under the pool's mutex, which is held until take_over_done.
  *
- * A careful guest's thread leaves under the mutex, and no barrier is needed. If the kernel refuses
- * the barrier the seat stays where it is (NULL, *error -ENOSYS). When its own thread leaves next,
+ * The thread of a careful guest leaves under the mutex, and no barrier is needed. If the kernel
+ * refuses the barrier, the seat stays where it is (NULL, *error -ENOSYS). When its thread leaves next,
  * it finds that the seat was wanted, and is careful from then on.
  */
 static struct guest *take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error)
@@ -142,7 +142,7 @@ static struct guest *take_over(struct usher_pool *pool, const struct usher_seat 
             }
         }
         if (atomic_load(&guest->state) != seat->request) {
-            return NULL; /* its own was faster */
+            return NULL; /* the holding thread was faster */
         }
         guest->taken = seat->request;
     }
@@ -159,11 +159,11 @@ static void take_over_done(struct usher_pool *pool, struct guest *guest, enum gu
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Its own thread, when another wants the seat; always, where there is no such barrier. */
+/* The holding thread leaves and another wants the seat; always, where there is no barrier. */
 static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, struct guest *guest,
                                                       uint64_t request)
 {
-    (void)pthread_mutex_lock(&pool->mutex); /* until the other knows */
+    (void)pthread_mutex_lock(&pool->mutex); /* the other thread decides under it */
     bool lost = guest->taken == request;
     if (lost) {
         atomic_store(&guest->state, guest->taken_state);
@@ -175,8 +175,8 @@ static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, s
     return lost ? -EPERM : 0;
 }
 
-/* For a thread that ends or a pool that is closed, and not in a hurry: the mutex decides between us
-   and a thread that takes the seat over meanwhile. */
+/* For a thread that ends or a pool that is closed: the mutex decides between this thread and one that
+   takes the seat over meanwhile. */
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest)
 {
     (void)pthread_mutex_lock(&pool->mutex);
@@ -187,7 +187,7 @@ void usher__pool_leave(struct usher_pool *pool, struct guest *guest)
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
-/* A seat that another thread had. Its guest's notes are for that thread alone. */
+/* Give back a seat that another thread holds. The guest's notes belong to that thread alone. */
 static __attribute__((noinline)) int release_for_another(struct usher_pool *pool,
                                                          const struct usher_seat *seat)
 {
@@ -256,8 +256,8 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (error != 0) {
         return error;
     }
-    /* A child that assigns the seat to itself, before exec, has the row's lock with USHER_KEEP,
-       too; of any other process we do not know that. */
+    /* A child that assigns the seat to itself before exec has the row's lock, too, with USHER_KEEP. Of
+       any other process that is not known. */
     bool has_lock = (pool->flags & USHER_KEEP) && pid == getpid();
     bool known = identity != 0 && pool->self.pid_namespace != 0;
     if (!known && !has_lock) {
@@ -292,15 +292,15 @@ bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle)
     return first;
 }
 
-/* What a child has assigned to itself, with the lock it inherited, is for its parent to give back:
-   usher release in a command of usher run does not take the seat away from under it. */
+/* A seat that a child assigned to itself, with the lock that it inherited, is given back by its parent:
+   usher release in a command of usher run does not take the seat away. */
 static bool guarded(struct usher_pool *pool, uint32_t row, uint64_t owner)
 {
     return (format_owner_flags(owner) & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&
            os_locked(pool->fd, (off_t)POOL_LOCK_ROW + row) == 1;
 }
 
-/* Give back the seat of a row that is assigned to the process. Whether we were the first to. */
+/* Give back the seat of a row that is assigned to the process. Whether the caller is the first. */
 static bool release_row_for(struct pool_act *act, uint32_t row, uint32_t pid)
 {
     struct usher_pool *pool = act->pool;

@@ -102,7 +102,7 @@ static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row,
         return 0;
     }
     if (by_pid && (flags & FORMAT_ASSIGNED) && end != OS_OTHER_BOOT) {
-        return 1; /* the lock may have been the assigner's alone, who is gone */
+        return 1; /* the lock may have been the assigning process's, which is gone */
     }
     if ((flags & FORMAT_BY_LOCK) && lock_is_due(round, row, end) &&
         usher__guest_with(pool, row) == NULL &&

@@ -105,9 +105,9 @@ static uint64_t mix(const struct usher_pool *pool, uint64_t hash, uint32_t row)
     return hash;
 }
 
-/* Everybody whose death would matter: who is inside, leaving or resizing, and the front of the
-   line. A hash of them; `watch`, if it is not NULL, watches them. The hash first: should a seat be
-   made over meanwhile, it is the old owner that is in it, and the next one is another. */
+/* A hash of all guests whose death would matter: those that hold, leave or resize, and the first two
+   in line. `watch`, if it is not NULL, watches them. The hash is made first: if a seat is assigned
+   meanwhile, the hash has the old owner, and the next hash differs. */
 static uint64_t who_matters(struct usher_pool *pool, struct watch *watch)
 {
     struct line_walk walk;
@@ -166,14 +166,14 @@ static bool quiet(struct usher_pool *pool, struct watch *watch, int64_t now)
     return true;
 }
 
-/* Somebody has come, and nothing else has happened: what is watched can stay as it is. */
+/* A guest has arrived, and nothing else has happened: what is watched can stay as it is. */
 static bool only_come(struct usher_pool *pool, struct watch *watch, int64_t now)
 {
     watch->i = word_at(pool, CORE_AT_I(&pool->core));
     return quiet(pool, watch, now);
 }
 
-/* All that there is has been looked at: are those who matter the same, and alive? */
+/* After a full scan: are the guests that matter the same, and alive? */
 static bool same(struct usher_pool *pool, struct watch *watch, int64_t now)
 {
     watch->scanned_ns = now;
