@@ -8,6 +8,16 @@
 #include <stddef.h>
 #include <string.h>
 
+/* The words that are compared and swapped. */
+enum core_kind {
+    CORE_WORD_I,
+    CORE_WORD_V,
+    CORE_WORD_K,
+    CORE_WORD_LINE,
+    CORE_WORD_SEAT,
+    CORE_WORD_ROW
+};
+
 /* Rows are read from shared memory, which others may have damaged: never an index beyond it. */
 static inline uint32_t core__row_at(const struct core *c, uint32_t row)
 {

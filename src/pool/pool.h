@@ -8,7 +8,7 @@
 #ifndef USHER_LIB_H
 #define USHER_LIB_H
 
-#include "core/core.h"
+#include "core/query.h"
 #include "os/os.h"
 #include "pool/format.h"
 #include "pool/remote.h"
@@ -308,19 +308,24 @@ struct vigil *usher__vigil_begin(const _Atomic uint64_t *word, const struct poll
 bool usher__vigil_called(const struct vigil *vigil);
 void usher__vigil_end(struct vigil *vigil);
 
-/* A walk along the line: the next ticket, the last one, whose place the one before was. */
-struct line_walk {
-    uint32_t at, last;
-    uint64_t before;
-};
-void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
-/* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
-bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
-                      uint64_t *word, uint32_t *ticket);
-/* How many tickets from VALID to the last one; not everybody who took one still waits. */
-uint32_t usher__line_ahead(struct usher_pool *pool);
-/* About how many wait: many of the places may be left by those who gave up. */
-uint32_t usher__line_waiters(struct usher_pool *pool);
+/* The line, of core/query.h. */
+static inline void usher__line_begin(const struct usher_pool *pool, struct core_line_walk *walk)
+{
+    core_line_begin(&pool->core, walk);
+}
+static inline bool usher__line_next(const struct usher_pool *pool, struct core_line_walk *walk,
+                                    uint32_t *row, uint64_t *word, uint32_t *ticket)
+{
+    return core_line_next(&pool->core, walk, row, word, ticket);
+}
+static inline uint32_t usher__line_ahead(const struct usher_pool *pool)
+{
+    return core_line_ahead(&pool->core);
+}
+static inline uint32_t usher__line_waiters(const struct usher_pool *pool)
+{
+    return core_line_waiters(&pool->core);
+}
 
 static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t row)
 {

@@ -93,9 +93,9 @@ static void wrong_rows_are_found(void)
     uint64_t granted = core_row(CORE_GRANTED, 1, 1);
     atomic_store(&pool->header->rows_used, GUESTS);
     expect_fault(&patient, &pool->rows[1].word, core_row(CORE_WAITING, 1, 0), "1 guests wait");
-    expect_fault(&patient, &pool->rows[1].word, core_row((enum core_state)7, 1, 0), "no state");
+    expect_fault(&patient, &pool->rows[1].word, core_row((enum core_state)7, 1, 0), "state that does not exist");
     atomic_store(&pool->rows[1].word, granted);
-    expect_fault(&patient, &pool->rows[2].word, granted, "3 hold a seat");
+    expect_fault(&patient, &pool->rows[2].word, granted, "3 guests hold a seat");
     atomic_store(&pool->rows[1].word, 0);
     atomic_store(&pool->header->rows_used, 1);
     expect_fault(&patient, &pool->rows[3].word, granted, "row 3 is in use");
@@ -118,7 +118,7 @@ static void seats_and_rows_that_do_not_exist_are_found(void)
     expect_fault(&patient, &seats[1], core_seat(GUESTS, CORE_NOBODY, 0), "Seat 1 names guest row");
     expect_fault(&patient, &seats[last], core_seat(0, GUESTS, 0), "names guest row 8");
     expect_fault(&patient, &pool->rows[GUESTS - 1].own, core_own(pool->core.seats, 0),
-                 "row 7 says");
+                 "row 7 names");
     discharge(&patient);
 }
 
@@ -127,7 +127,7 @@ static void a_header_that_was_changed_is_found(void)
     struct patient patient = admit();
     struct format_shape *shape = &patient.pool->header->shape;
     shape->seats++;
-    expect_said(&patient, 1, "sum");
+    expect_said(&patient, 1, "checksum");
     shape->seats--;
     expect_said(&patient, 0, "");
     discharge(&patient);

@@ -36,7 +36,7 @@ int64_t __wrap_usher__look_until(struct usher_pool *pool, unsigned place, uint32
 
 static uint32_t first_watch(struct usher_pool *pool)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row = 0;
     uint32_t ticket;

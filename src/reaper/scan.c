@@ -94,7 +94,7 @@ static struct lookers find_lookers(struct usher_pool *pool, uint32_t marks, uint
                                    unsigned most)
 {
     struct lookers l = {.stand_in = CORE_NOBODY};
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
@@ -169,7 +169,7 @@ void usher__look_arm(struct usher_pool *pool, uint32_t own, unsigned count)
  */
 void usher__look_pass_on(struct usher_pool *pool)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
@@ -191,7 +191,7 @@ void usher__look_pass_on(struct usher_pool *pool)
 /* The dead at the front of the line: the first two live ones end the search. */
 static void reap_front(struct usher_pool *pool, struct alive_round *round, uint32_t by)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;

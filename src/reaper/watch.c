@@ -109,7 +109,7 @@ static uint64_t mix(const struct usher_pool *pool, uint64_t hash, uint32_t row)
    made over meanwhile, it is the old owner that is in it, and the next one is another. */
 static uint64_t who_matters(struct usher_pool *pool, struct watch *watch)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;

@@ -155,7 +155,7 @@ static void who_waits_long_or_comes_seldom_does_not_call(void)
 /* The row of whoever waits as the first, asleep or nearly. */
 static struct format_row *first_in_line(struct usher_pool *pool)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;

@@ -60,7 +60,7 @@ void usher__ready_paid(struct guest *guest, int64_t waited_ns)
 /* The first in line, if it stands in the first place; CORE_NOBODY: it does not. */
 static uint32_t first_in_line(struct usher_pool *pool)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
