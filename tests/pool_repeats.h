@@ -69,7 +69,7 @@ static const struct row repeat_rows[] = {
      {3, 1, {.cycles = 2, .fewer = 1, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}}},
     {"v-still",
      {3, 1, {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 7}}},
-    {"again-until",
+    {"repeat-until",
      {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 1}}},
     {"announce-i",
      {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},

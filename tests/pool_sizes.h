@@ -101,7 +101,7 @@ static const struct row quick_rows[] = {
     {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
     {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
     {"next-cleared", {3, 1, {.cycles = 1, .stale = 1}}},
-    {"again-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
+    {"repeat-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
 };
 
 /* These break no rule: somebody is stuck, or does not get in. */

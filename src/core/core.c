@@ -17,7 +17,7 @@ void core_init(struct core *c, uint32_t seats)
     atomic_init(&c->words[CORE_AT_K(c)], core_k(seats, CORE_NOBODY, 0));
     for (uint32_t g = 0; g < c->rows; g++) {
         atomic_init(&c->words[core__row_at(c, g)], core_row(CORE_IDLE, 0, 0));
-        atomic_init(&c->words[core__seat_of_at(c, g)], core_own(CORE_NO_SEAT, 0));
+        atomic_init(&c->words[core__hint_at(c, g)], core_hint(CORE_NO_SEAT, 0));
         core_disown(c, g);
     }
     /* Ticket 0 was never issued: its place, and all of the lap before, count as served. */
@@ -30,7 +30,7 @@ void core_init(struct core *c, uint32_t seats)
     }
 }
 
-enum core_progress core_tidy(struct core *c, struct core_tidy *f)
+enum core_progress core_help_enter(struct core *c, struct core_help_enter *f)
 {
     CORE_BEGIN(f);
     f->full = false;
@@ -78,7 +78,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
             if (!f->u.leave.leave.done) {
                 CORE_CALL(f, core_leave_slowly(c, &f->u.leave));
             }
-        } else if (!f->u.enter.again && !f->u.enter.untidy) {
+        } else if (!f->u.enter.lost_race && !f->u.enter.needs_help) {
             break;
         }
     }
@@ -191,16 +191,16 @@ static enum core_progress enter_or_reserve(struct core *c, struct core_take *f)
         f->enter.seat = f->seat;
         CORE_CALL(&f->last, core_enter(c, &f->enter));
         f->run = f->enter.run;
-        if (f->enter.untidy) {
+        if (f->enter.needs_help) {
             CORE_FRESH(f->u);
-            f->u.tidy.row = f->row;
-            f->u.tidy.run = f->run;
-            CORE_CALL(&f->last, core_tidy(c, &f->u.tidy));
-            f->run = f->u.tidy.run;
-            f->full = f->u.tidy.full;
+            f->u.help.row = f->row;
+            f->u.help.run = f->run;
+            CORE_CALL(&f->last, core_help_enter(c, &f->u.help));
+            f->run = f->u.help.run;
+            f->full = f->u.help.full;
             CORE_FORGET(f->u);
         }
-    } while ((f->enter.again || f->enter.untidy) && !f->full);
+    } while ((f->enter.lost_race || f->enter.needs_help) && !f->full);
     if (!f->enter.granted && !f->full && !core__may_wait(c, &f->run)) {
         CORE_FRESH(f->u);
         f->u.reserve.by = f->row;
@@ -254,7 +254,7 @@ enum core_progress core_take(struct core *c, struct core_take *f)
     CORE_END(f);
 }
 
-enum core_progress core_help(struct core *c, struct core_help *f)
+enum core_progress core_finish_published(struct core *c, struct core_finish_published *f)
 {
     CORE_BEGIN(f);
     CORE_CALL(f, core__get_i(c, &f->get, f->by, &f->word));

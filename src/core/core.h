@@ -60,7 +60,7 @@ struct core {
     void (*wake)(void *context, uint32_t row);
     void *wake_context;
 #ifdef CORE_STEPS
-    uint32_t at_i, at_v, at_k, at_row, at_own, at_announced;
+    uint32_t at_i, at_v, at_k, at_row, at_hint, at_announced;
     bool repeats; /* words are short enough to repeat: otherwise nothing need be announced */
     bool ghosts;  /* keep what each process relies on: see core_steps_rely */
     struct step_memory *memory;
@@ -79,7 +79,7 @@ struct core {
 #define CORE_AT_K(c) ((c)->at_k)
 #define CORE_AT_ROWS(c) ((c)->at_row)
 #define CORE_ROW_STRIDE(c) 1
-#define CORE_AT_OWN(c) ((c)->at_own)
+#define CORE_AT_HINT(c) ((c)->at_hint)
 #define CORE_REPEATS(c) ((c)->repeats)
 #else
 #define CORE_AT_I(c) 0
@@ -87,7 +87,7 @@ struct core {
 #define CORE_AT_K(c) 16
 #define CORE_AT_ROWS(c) 24
 #define CORE_ROW_STRIDE(c) 8
-#define CORE_AT_OWN(c) (CORE_AT_ROWS(c) + 1)
+#define CORE_AT_HINT(c) (CORE_AT_ROWS(c) + 1)
 #define CORE_AT_ANNOUNCED(c) (CORE_AT_ROWS(c) + 6)
 #define CORE_REPEATS(c) true
 #endif
@@ -117,7 +117,7 @@ enum core_progress core_reserve(struct core *c, struct core_reserve *f);
 /* Get a seat for a granted row: there is one, but it may take more than one look. */
 enum core_progress core_claim(struct core *c, struct core_claim *f);
 /* Make core_enter possible, if it found that something must be finished first. */
-enum core_progress core_tidy(struct core *c, struct core_tidy *f);
+enum core_progress core_help_enter(struct core *c, struct core_help_enter *f);
 /* Enter, or take a place in the line. The row must be IDLE and ours. */
 enum core_progress core_take(struct core *c, struct core_take *f);
 /* Leave the line, unless the grant has won. */
@@ -135,7 +135,7 @@ enum core_progress core_settle(struct core *c, struct core_settle *f);
 enum core_progress core_watch(struct core *c, struct core_watch *f);
 /* Finish what a dead owner left: afterwards its row is IDLE. */
 enum core_progress core_reap(struct core *c, struct core_reap *f);
-enum core_progress core_help(struct core *c, struct core_help *f);
+enum core_progress core_finish_published(struct core *c, struct core_finish_published *f);
 
 /* Withdraw the announcement of core_watch. */
 void core_unwatch(struct core *c, uint32_t by);

@@ -96,7 +96,7 @@ static void sit_and_leave(uint32_t row, struct mine *mine, const struct core_tak
 static void come(uint32_t row, struct mine *mine, bool may_give_up)
 {
     struct core_take take = {.row = row, .run = mine->cycles};
-    take.seat = core_own_seat(atomic_load(&core.words[core__own_seat_at(&core, row)]));
+    take.seat = core_hint_seat(atomic_load(&core.words[core__own_hint_at(&core, row)]));
     (void)core_take(&core, &take);
     EXPECT(!take.full);
     mine->cycles = take.run;
@@ -106,7 +106,7 @@ static void come(uint32_t row, struct mine *mine, bool may_give_up)
     }
     uint32_t patience = may_give_up && below(4) == 0 ? below(20) : UINT32_MAX;
     while (core_row_state(row_word(row)) != CORE_GRANTED) {
-        struct core_help help = {.by = row};
+        struct core_finish_published help = {.by = row};
         if (patience-- == 0) {
             struct core_give_up give_up = {.row = row, .cycle = take.run.last};
             (void)core_give_up(&core, &give_up);
@@ -115,7 +115,7 @@ static void come(uint32_t row, struct mine *mine, bool may_give_up)
                 return;
             }
         }
-        (void)core_help(&core, &help);
+        (void)core_finish_published(&core, &help);
         (void)sched_yield();
     }
     sit_and_leave(row, mine, &take);

@@ -16,7 +16,7 @@
  * reap the row, makes it GRANTED. The row must be IDLE and ours. If no ticket is free, or one is
  * owed (a pool that has shrunk), nothing is done; and if somebody else was faster, as good as
  * nothing: the same cycle is tried again, because I has never named it. A spent run of cycles is
- * untidy, too: core_tidy reserves another.
+ * needs_help, too: core_help_enter reserves another.
  *
  * All is read before the compare-and-swap but the seat: a guest has the seat it had before, if that
  * is still its (seat.c), and whoever asks for it must find the guest inside or be found.
@@ -25,9 +25,9 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
                                                                            struct core_enter *f)
 {
     CORE_BEGIN(f);
-    f->granted = f->again = f->seated = false;
-    f->untidy = core_run_spent(c, &f->run);
-    if (f->untidy) {
+    f->granted = f->lost_race = f->seated = false;
+    f->needs_help = core_run_spent(c, &f->run);
+    if (f->needs_help) {
         CORE_RETURN(f);
     }
     CORE_CALL(f, core__get_i(c, &f->get, f->row, &f->i));
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         f->ok = core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_ABSORB);
     } else if (f->ok && core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_OWED)) {
         f->ok = false;
-        f->untidy = true;
+        f->needs_help = true;
     }
     CORE_FORGET(f->v);
     if (!f->ok) {
@@ -49,29 +49,29 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         CORE_RETURN(f);
     }
     CORE_READ(c, f, f->word, core__line_at(c, f->ticket));
-    f->untidy = core_line_stale(f->word, f->ticket) && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
+    f->needs_help = core_line_stale(f->word, f->ticket) && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
     CORE_FORGET(f->word);
     /* If I names the row itself: it is IDLE, so that is done. */
-    if (!f->untidy && core_i_row(f->i) != CORE_NOBODY && core_i_row(f->i) != f->row) {
+    if (!f->needs_help && core_i_row(f->i) != CORE_NOBODY && core_i_row(f->i) != f->row) {
         CORE_READ(c, f, f->word, core__row_at(c, core_i_row(f->i)));
-        f->untidy = core__waits_for_i(c, f->word, f->i) && !CORE_DROPS(c, CORE_GUARD_FINISH_I);
+        f->needs_help = core__waits_for_i(c, f->word, f->i) && !CORE_DROPS(c, CORE_GUARD_FINISH_I);
         CORE_FORGET(f->word);
     }
-    if (f->untidy) {
+    if (f->needs_help) {
         CORE_FORGET(f->i);
         CORE_FORGET(f->ticket);
         CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
         CORE_RETURN(f);
     }
     f->cycle = core__next_cycle(&f->run);
-    CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
+    CORE_WRITE(c, f, core__own_row_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
     CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, core_i(f->ticket, f->row, f->cycle));
     CORE_FORGET(f->i);
     if (!f->granted) {
-        f->again = true;
+        f->lost_race = true;
         CORE_FORGET(f->ticket);
         CORE_FORGET(f->cycle);
-        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->run.last, 0));
+        CORE_WRITE(c, f, core__own_row_at(c, f->row), core_row(CORE_IDLE, f->run.last, 0));
         CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
         CORE_RETURN(f);
     }
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
         f->plain = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
         CORE_FORGET(f->word);
     }
-    CORE_WRITE(c, f, core__own_at(c, f->row), f->r);
+    CORE_WRITE(c, f, core__own_row_at(c, f->row), f->r);
     if (f->plain) {
         f->word = core__next_v(c, f->v, f->row, f->r);
         CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->word);
@@ -161,7 +161,7 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
               CORE_DROPS(c, CORE_GUARD_LEAVE_DELIVER);
     CORE_FORGET(f->word);
     if (f->done) {
-        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+        CORE_WRITE(c, f, core__own_row_at(c, f->row), core_row(CORE_IDLE, core_row_cycle(f->r), 0));
     }
     CORE_END(f);
 }

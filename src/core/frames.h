@@ -27,7 +27,7 @@ struct core_place { /* where a part of an operation is that uses the operation's
 /* Read a word that will be compared and swapped: see core__get in parts.h. */
 struct core_get {
     CORE_AT
-    uint64_t again;
+    uint64_t reread;
 };
 
 /* A bit for each tag. */
@@ -71,7 +71,7 @@ struct core_clear {
     CORE_AT
     CORE_ACTS
     bool ok;
-    uint64_t e, again;
+    uint64_t e, reread;
     struct core_get get;
 };
 
@@ -81,7 +81,7 @@ struct core_finish_take {
 
     CORE_AT
     CORE_ACTS
-    uint64_t e, r, again;
+    uint64_t e, r, reread;
     bool ok;
     struct core_place next;
     struct core_get get;
@@ -150,19 +150,19 @@ struct core_enter {
     uint32_t seat;       /* the one in its own word; CORE_NO_SEAT: which will not do */
 
     CORE_AT
-    bool granted; /* inside: the row has the ticket */
-    bool seated;  /* and that seat; otherwise one is to be claimed */
-    bool again;   /* another guest was faster: try again */
-    bool untidy;  /* core_tidy must come first, then try again */
+    bool granted;    /* inside: the row has the ticket */
+    bool seated;     /* and that seat; otherwise one is to be claimed */
+    bool lost_race;  /* another guest took the ticket: try again */
+    bool needs_help; /* core_help_enter must come first, then try again */
     bool ok;
     uint32_t ticket, cycle;
     uint64_t i, v, word;
     struct core_get get;
 };
 
-/* A guest that was the last to come and to leave: again.h. */
-struct core_again {
-    uint32_t row_at, seat_at; /* core__own_at: where its row is; and the seat it had last */
+/* A guest that was the last to come and to leave: repeat.h. */
+struct core_repeat {
+    uint32_t row_at, seat_at; /* core__own_row_at: where its row is; and the seat it had last */
     uint64_t mark;            /* core_seat_mark of its row */
     uint64_t r;               /* its row when it entered last */
     uint64_t i;               /* as it published it when it entered */
@@ -175,7 +175,7 @@ struct core_again {
 };
 
 /* Reserve cycles, finish I, clear the place of the next ticket, take for nobody what is owed. */
-struct core_tidy {
+struct core_help_enter {
     uint32_t row;
     struct core_run run; /* as in core_enter */
 
@@ -209,7 +209,7 @@ struct core_take {
     struct core_enter enter;
     union {
         struct core_reserve reserve;
-        struct core_tidy tidy;
+        struct core_help_enter help;
         struct core_clear clear;
         struct core_finish_take take;
         struct core_slide slide;
@@ -276,7 +276,7 @@ struct core_resize {
     union {
         struct core_reserve reserve;
         struct core_publish publish;
-        struct core_tidy tidy;
+        struct core_help_enter help;
     } u;
 };
 
@@ -293,7 +293,7 @@ struct core_reap {
     CORE_AT
     uint32_t seat;
     bool ok;
-    uint64_t r, word, again;
+    uint64_t r, word, reread;
     struct core_place died;
     struct core_get get;
     union {
@@ -305,7 +305,7 @@ struct core_reap {
 };
 
 /* Look at what is published and finish it, so that nothing waits for a slow or dead author. */
-struct core_help {
+struct core_finish_published {
     uint32_t by;
     bool only_i; /* V is left alone */
 

@@ -76,8 +76,8 @@ enum core_guard {
     CORE_GUARD_GRANT_VALID,      /* I's author is granted only a ticket that is valid */
     CORE_GUARD_ISSUED,           /* only a ticket that has been issued is delivered */
     CORE_GUARD_SLIDE_PLACE,      /* only an undecided place of this lap is slid over */
-    CORE_GUARD_AGAIN_UNTIL,      /* no field of I, V or the row runs over when it enters again */
-    CORE_GUARD_AGAIN_V,          /* V is what the guest last published, before it enters again */
+    CORE_GUARD_REPEAT_UNTIL,     /* no field of I, V or the row runs over when it enters again */
+    CORE_GUARD_REPEAT_V,         /* V is what the guest last published, before it enters again */
 };
 
 #endif

@@ -8,7 +8,7 @@
 /*
  * The place that I names was decided before its guest was recorded there: f->r is the row. Either
  * it was served just now: then the row no longer waits, and f->ok is false. Or it was adopted, and
- * passed over: then the next place is its, for anyone to say; f->again is what I says after that.
+ * passed over: then the next place is its, for anyone to say; f->reread is what I says after that.
  */
 static enum core_progress next_place(struct core *c, struct core_finish_take *f)
 {
@@ -18,13 +18,13 @@ static enum core_progress next_place(struct core *c, struct core_finish_take *f)
         CORE_RETURN(&f->next);
     }
     if (!CORE_DROPS(c, CORE_GUARD_DECIDED_STILL)) {
-        CORE_READ(c, &f->next, f->again, core__row_at(c, core_i_row(f->i)));
-        if (f->again != f->r) {
+        CORE_READ(c, &f->next, f->reread, core__row_at(c, core_i_row(f->i)));
+        if (f->reread != f->r) {
             CORE_RETURN(&f->next);
         }
     }
     CORE_FORGET(f->r);
-    CORE_FORGET(f->again);
+    CORE_FORGET(f->reread);
     if (!CORE_DROPS(c, CORE_GUARD_NEXT_CLEARED)) {
         CORE_FRESH(f->clear);
         f->clear.by = f->by;
@@ -32,35 +32,35 @@ static enum core_progress next_place(struct core *c, struct core_finish_take *f)
         CORE_CALL(&f->next, core_clear_place(c, &f->clear));
         CORE_FORGET(f->clear);
     }
-    f->again = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
-    CORE_CAS(c, &f->next, f->ok, CORE_AT_I(c), f->i, f->again);
+    f->reread = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
+    CORE_CAS(c, &f->next, f->ok, CORE_AT_I(c), f->i, f->reread);
     if (!f->ok) {
-        CORE_READ(c, &f->next, f->again, CORE_AT_I(c));
+        CORE_READ(c, &f->next, f->reread, CORE_AT_I(c));
     }
     f->ok = true;
     CORE_END(&f->next);
 }
 
 /* Record the place that I names, f->e as it is, for the row, f->r. f->ok: it is recorded. Otherwise
-   look again from what I says, f->again. */
+   look again from what I says, f->reread. */
 static enum core_progress record(struct core *c, struct core_finish_take *f)
 {
     CORE_BEGIN(&f->next);
-    f->again = f->i;
-    f->ok = f->e == core__own_place(f->i, f->r);
+    f->reread = f->i;
+    f->ok = f->e == core__place_of(f->i, f->r);
     if (f->ok) {
         CORE_ACT(f, true);
         CORE_RETURN(&f->next);
     }
     if (!CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL)) {
-        CORE_READ(c, &f->next, f->again, CORE_AT_I(c));
-        if (f->again != f->i) {
+        CORE_READ(c, &f->next, f->reread, CORE_AT_I(c));
+        if (f->reread != f->i) {
             CORE_RETURN(&f->next);
         }
     }
     CORE_ACT(f, true);
     CORE_CAS(c, &f->next, f->ok, core__line_at(c, core_i_issue(f->i)), f->e,
-             core__own_place(f->i, f->r));
+             core__place_of(f->i, f->r));
     CORE_END(&f->next);
 }
 
@@ -79,15 +79,15 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
     if (core_i_row(f->i) == CORE_NOBODY) {
         CORE_RETURN(f);
     }
-    for (f->again = f->i;;) {
+    for (f->reread = f->i;;) {
         /* I has moved on: to another's ticket, and then all is done here; or only to the next place
            for the same guest. */
-        if (f->again != f->i &&
-            (((f->again ^ f->i) & 0xffffffffU) != 0 || CORE_DROPS(c, CORE_GUARD_SAME_AUTHOR))) {
+        if (f->reread != f->i &&
+            (((f->reread ^ f->i) & 0xffffffffU) != 0 || CORE_DROPS(c, CORE_GUARD_SAME_AUTHOR))) {
             CORE_RETURN(f);
         }
-        f->i = f->again;
-        CORE_FORGET(f->again);
+        f->i = f->reread;
+        CORE_FORGET(f->reread);
         CORE_FORGET(f->e);
         CORE_FORGET(f->r);
         CORE_FORGET(f->ok);
@@ -119,7 +119,7 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
             continue;
         }
         CORE_FORGET(f->ok);
-        CORE_FORGET(f->again);
+        CORE_FORGET(f->reread);
         CORE_FORGET(f->e);
         CORE_READ(c, f, f->e, CORE_AT_V(c));
         if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0 &&
@@ -152,8 +152,8 @@ enum core_progress core_clear_place(struct core *c, struct core_clear *f)
         CORE_RETURN(f);
     }
     if (!CORE_DROPS(c, CORE_GUARD_STALE_STILL)) {
-        CORE_READ(c, f, f->again, CORE_AT_I(c));
-        if (f->again != f->i) {
+        CORE_READ(c, f, f->reread, CORE_AT_I(c));
+        if (f->reread != f->i) {
             CORE_RETURN(f);
         }
     }

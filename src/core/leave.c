@@ -278,10 +278,11 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     CORE_WRITE(c, f, core__row_at(c, f->row), f->u.publish.r);
     CORE_CALL(f, core_publish(c, &f->u.publish));
     CORE_FRESH(f->u);
-    f->u.tidy.row = f->row;
-    f->u.tidy.run = f->run;
-    CORE_CALL(f, core_tidy(c, &f->u.tidy)); /* a seat that is free now need not be waited for */
-    f->run = f->u.tidy.run;
+    f->u.help.row = f->row;
+    f->u.help.run = f->run;
+    CORE_CALL(f,
+              core_help_enter(c, &f->u.help)); /* a seat that is free now need not be waited for */
+    f->run = f->u.help.run;
     CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
     CORE_WITHDRAW(c, f, f->row, CORE_SLOT_PLACE);
     CORE_END(f);

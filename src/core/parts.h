@@ -25,29 +25,29 @@ static inline uint32_t core__row_at(const struct core *c, uint32_t row)
 }
 
 /* One's own row is not read from there. */
-static inline uint32_t core__own_at(const struct core *c, uint32_t row)
+static inline uint32_t core__own_row_at(const struct core *c, uint32_t row)
 {
     (void)c;
     return CORE_AT_ROWS(c) + row * CORE_ROW_STRIDE(c);
 }
 
 /* A guest's second word, another's and one's own. */
-static inline uint32_t core__seat_of_at(const struct core *c, uint32_t row)
+static inline uint32_t core__hint_at(const struct core *c, uint32_t row)
 {
-    return CORE_AT_OWN(c) + (row < c->rows ? row : 0) * CORE_ROW_STRIDE(c);
+    return CORE_AT_HINT(c) + (row < c->rows ? row : 0) * CORE_ROW_STRIDE(c);
 }
 
-static inline uint32_t core__own_seat_at(const struct core *c, uint32_t row)
+static inline uint32_t core__own_hint_at(const struct core *c, uint32_t row)
 {
     (void)c;
-    return CORE_AT_OWN(c) + row * CORE_ROW_STRIDE(c);
+    return CORE_AT_HINT(c) + row * CORE_ROW_STRIDE(c);
 }
 
 /* One's own second word, which nobody else writes while one is inside the core: one knows it, and
    reading it is no shared access. */
-static inline uint64_t core__own(const struct core *c, uint32_t row)
+static inline uint64_t core__own_hint(const struct core *c, uint32_t row)
 {
-    return atomic_load_explicit(&c->words[core__own_seat_at(c, row)], memory_order_relaxed);
+    return atomic_load_explicit(&c->words[core__own_hint_at(c, row)], memory_order_relaxed);
 }
 
 static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
@@ -152,14 +152,14 @@ core__get(struct core *c, struct core_get *f, uint32_t by, enum core_slot slot, 
         if (CORE_DROPS(c, (enum core_guard)(CORE_GUARD_SECOND_I + kind))) {
             break;
         }
-        CORE_READ(c, f, f->again, at);
+        CORE_READ(c, f, f->reread, at);
         CORE_RELY(c, at);
-        if (f->again == *x) {
+        if (f->reread == *x) {
             break;
         }
-        *x = f->again;
+        *x = f->reread;
     }
-    CORE_FORGET(f->again);
+    CORE_FORGET(f->reread);
     CORE_END(f);
 }
 
@@ -243,7 +243,7 @@ static inline bool core__is_hole(const struct core *c, uint64_t r, uint64_t e)
 }
 
 /* The place of the ticket that I names, for the row as it is. */
-static inline uint64_t core__own_place(uint64_t i, uint64_t r)
+static inline uint64_t core__place_of(uint64_t i, uint64_t r)
 {
     return core_line(core_i_issue(i), core_i_row(i), core_row_cycle(r), CORE_UNDECIDED);
 }

@@ -37,7 +37,7 @@ static bool is_in(const struct core *c, uint32_t row, uint64_t word)
 /* The seat of the row's hint, if that seat names the row; otherwise CORE_NO_SEAT. */
 static uint32_t seat_of(const struct core *c, uint32_t row)
 {
-    uint32_t seat = core_own_seat(word_at(c, core__seat_of_at(c, row)));
+    uint32_t seat = core_hint_seat(word_at(c, core__hint_at(c, row)));
     return seat < c->seats && core_seat_row(word_at(c, c->at_seat + seat)) == row ? seat
                                                                                   : CORE_NO_SEAT;
 }
@@ -233,7 +233,7 @@ static void verify_seats(struct check *check)
         }
     }
     for (uint32_t row = 0; row < c->rows; row++) {
-        uint32_t seat = core_own_seat(word_at(c, core__seat_of_at(c, row)));
+        uint32_t seat = core_hint_seat(word_at(c, core__hint_at(c, row)));
         if (seat != CORE_NO_SEAT && seat >= c->seats) {
             fault(check, CORE_HINTS_EXIST, row, seat);
         }

@@ -75,8 +75,8 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
 static enum core_progress mark_died(struct core *c, struct core_reap *f)
 {
     CORE_BEGIN(&f->died);
-    CORE_READ(c, &f->died, f->word, core__seat_of_at(c, f->row));
-    f->seat = core_own_seat(f->word);
+    CORE_READ(c, &f->died, f->word, core__hint_at(c, f->row));
+    f->seat = core_hint_seat(f->word);
     CORE_FORGET(f->word);
     f->ok = f->seat >= c->seats;
     if (f->ok) {
@@ -96,14 +96,14 @@ static enum core_progress mark_died(struct core *c, struct core_reap *f)
     }
     f->ok = core_seat_row(f->word) != f->row || (f->word & CORE_SEAT_DIED) != 0;
     if (!f->ok && !CORE_DROPS(c, CORE_GUARD_DIED_STILL)) {
-        CORE_READ(c, &f->died, f->again, core__row_at(c, f->row));
-        if (f->again != f->r) {
+        CORE_READ(c, &f->died, f->reread, core__row_at(c, f->row));
+        if (f->reread != f->r) {
             CORE_FORGET(f->seat);
             CORE_FORGET(f->word);
-            CORE_FORGET(f->again);
+            CORE_FORGET(f->reread);
             CORE_RETURN(&f->died);
         }
-        CORE_FORGET(f->again);
+        CORE_FORGET(f->reread);
     }
     if (!f->ok) {
         CORE_CAS(c, &f->died, f->ok, c->at_seat + f->seat, f->word, f->word | CORE_SEAT_DIED);

@@ -131,7 +131,7 @@ static enum core_progress scan_seats(struct core *c, struct core_reserve *f)
     CORE_END(&f->scan);
 }
 
-/* The first run of numbers that are not excluded. It ends where the tag runs over, for again.h. */
+/* The first run of numbers that are not excluded. It ends where the tag runs over, for repeat.h. */
 static void choose(struct core_reserve *f)
 {
     uint32_t begin = next_that(f, 0, false);

@@ -50,8 +50,8 @@ static enum core_progress is_held(struct core *c, struct core_settle *f)
     CORE_FORGET(f->i);
     CORE_FORGET(f->r);
     if (f->held && !CORE_DROPS(c, CORE_GUARD_SEAT_SAID)) {
-        CORE_READ(c, &f->in, f->r, core__seat_of_at(c, core_seat_row(f->word)));
-        f->held = core_own_seat(f->r) == f->seat;
+        CORE_READ(c, &f->in, f->r, core__hint_at(c, core_seat_row(f->word)));
+        f->held = core_hint_seat(f->r) == f->seat;
         CORE_FORGET(f->r);
     }
     CORE_END(&f->in);
@@ -99,9 +99,10 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
     if (f->full) {
         CORE_RETURN(&f->ask);
     }
-    if (core_own_seat(core__own(c, f->row)) != f->seat && !CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
-        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, core__own(c, f->row)));
+    if (core_hint_seat(core__own_hint(c, f->row)) != f->seat &&
+        !CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
+        CORE_WRITE(c, &f->ask, core__own_hint_at(c, f->row),
+                   core_hint(f->seat, core__own_hint(c, f->row)));
     }
     f->run.last = core__next_question(&f->run);
     if (CORE_DROPS(c, CORE_GUARD_SEAT_ASKED)) {
@@ -122,8 +123,8 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
     CORE_CALL(&f->ask, core_settle(c, &f->u.settle));
     f->ok = f->u.settle.ok && !f->u.settle.held && (f->word & CORE_SEAT_DIED) == 0;
     if (CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
-        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, core__own(c, f->row)));
+        CORE_WRITE(c, &f->ask, core__own_hint_at(c, f->row),
+                   core_hint(f->seat, core__own_hint(c, f->row)));
     }
     CORE_END(&f->ask);
 }
@@ -137,9 +138,9 @@ static enum core_progress sit(struct core *c, struct core_claim *f)
     if (f->full) {
         CORE_RETURN(&f->ask);
     }
-    if (core_own_seat(core__own(c, f->row)) != f->seat) {
-        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, core__own(c, f->row)));
+    if (core_hint_seat(core__own_hint(c, f->row)) != f->seat) {
+        CORE_WRITE(c, &f->ask, core__own_hint_at(c, f->row),
+                   core_hint(f->seat, core__own_hint(c, f->row)));
     }
     f->run.last = core__next_question(&f->run);
     CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word,

@@ -70,7 +70,7 @@ static inline uint64_t core_steps_read(struct core *c, uint32_t word)
     for (unsigned b = 0; c->buffer != NULL && b < c->buffer->count; b++) {
         value = c->buffer->word[b] == word ? c->buffer->value[b] : value;
     }
-    if (word >= c->at_row && word < c->at_own) {
+    if (word >= c->at_row && word < c->at_hint) {
         core_steps_rely(c, word); /* a row is protected by the word that led to it */
     }
     return value;

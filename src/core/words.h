@@ -283,14 +283,14 @@ static inline uint64_t core_line_who(uint64_t e)
 }
 
 /* A guest's second word. */
-static inline uint64_t core_own(uint32_t seat, uint64_t rest)
+static inline uint64_t core_hint(uint32_t seat, uint64_t rest)
 {
     return (uint64_t)seat << 48 | (rest & ((1ULL << 48) - 1));
 }
 
-static inline uint32_t core_own_seat(uint64_t own)
+static inline uint32_t core_hint_seat(uint64_t hint)
 {
-    return (uint32_t)(own >> 48);
+    return (uint32_t)(hint >> 48);
 }
 
 /* A seat; CORE_NOBODY for a row is nobody. */

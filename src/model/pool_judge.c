@@ -117,7 +117,7 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
         if (p->mode == HOLDING && !(system->limits.simple & WITHOUT_SEATS)) {
             newcomers += p->k == words[AT_K];
             if (taken >> p->seat & 1 || core_seat_row(words[seat_at + p->seat]) != i ||
-                core_own_seat(words[AT_ROW + system->n + i]) != p->seat) {
+                core_hint_seat(words[AT_ROW + system->n + i]) != p->seat) {
                 return "two holders with one seat, or a holder whose seat is not its";
             }
             if (words[seat_at + p->seat] & CORE_SEAT_DIED) {
@@ -176,13 +176,13 @@ enum step_region model__region(const struct step_system *system, const void *sta
     case REAPING:
     case CLAIMING:
     case COUNTING:
-    case ENTERING_AGAIN:
-    case SITTING_AGAIN:
+    case REPEAT_ENTERING:
+    case REPEAT_SITTING:
         return STEP_TRYING;
     case HOLDING:
         return STEP_CRITICAL;
     case RELEASING:
-    case LEAVING_AGAIN:
+    case REPEAT_LEAVING:
     case LEAVING_SLOWLY:
     case GIVING_UP:
     case RESIZING:
@@ -211,9 +211,9 @@ bool model_pool_busy(const void *state)
     case CLAIMING:
     case COUNTING:
     case RELEASING:
-    case ENTERING_AGAIN:
-    case SITTING_AGAIN:
-    case LEAVING_AGAIN:
+    case REPEAT_ENTERING:
+    case REPEAT_SITTING:
+    case REPEAT_LEAVING:
     case LEAVING_SLOWLY:
     case GIVING_UP:
     case RESIZING:
@@ -241,8 +241,8 @@ static int print_line(uint64_t value, char *out, size_t size, unsigned place)
 int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size)
 {
-    unsigned own_at = AT_ROW + system->n;
-    unsigned line_at = own_at + system->n;
+    unsigned hint_at = AT_ROW + system->n;
+    unsigned line_at = hint_at + system->n;
     unsigned seat_at = line_at + model__line_size(system);
     unsigned announced_at = seat_at + system->k + system->limits.grows;
     model__widths(system);
@@ -260,14 +260,14 @@ int model__print_word(const struct step_system *system, unsigned word, uint64_t 
     if (word == AT_WORLD) {
         return snprintf(out, size, "world=%llx", (unsigned long long)value);
     }
-    if (word < own_at) {
+    if (word < hint_at) {
         return snprintf(out, size, "row[P%u]=(%s,cycle %llu,ticket %u)", word - AT_ROW + 1,
                         state_name(value), (unsigned long long)core_row_cycle(value),
                         core_row_ticket(value));
     }
     if (word < line_at) {
-        return snprintf(out, size, "own[P%u]=seat %d", word - own_at + 1,
-                        core_own_seat(value) == CORE_NO_SEAT ? -1 : (int)core_own_seat(value));
+        return snprintf(out, size, "hint[P%u]=seat %d", word - hint_at + 1,
+                        core_hint_seat(value) == CORE_NO_SEAT ? -1 : (int)core_hint_seat(value));
     }
     if (word < seat_at) {
         return print_line(value, out, size, word - line_at);

@@ -2,8 +2,8 @@
    says when it moves. */
 #include "model/pool_machine.h"
 
-#include "core/again.h"
 #include "core/fast.h"
+#include "core/repeat.h"
 #include "model/pool_parts.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ enum core_progress model__go_on(struct core *c, struct process *p, unsigned proc
         return core_take(c, &p->u.take);
     case HELPING:
     case COUNTING:
-        return core_help(c, &p->u.help);
+        return core_finish_published(c, &p->u.help);
     case WATCHING:
         return core_watch(c, &p->u.watch);
     case REAPING:
@@ -31,12 +31,12 @@ enum core_progress model__go_on(struct core *c, struct process *p, unsigned proc
         return core_claim(c, &p->u.claim);
     case RELEASING:
         return core_release(c, &p->u.release);
-    case ENTERING_AGAIN:
-        return core_enter_again(c, &p->u.again);
-    case SITTING_AGAIN:
-        return core_sit_again(c, &p->u.again);
-    case LEAVING_AGAIN:
-        return core_leave_again(c, &p->u.again);
+    case REPEAT_ENTERING:
+        return core_repeat_enter(c, &p->u.repeat);
+    case REPEAT_SITTING:
+        return core_repeat_sit(c, &p->u.repeat);
+    case REPEAT_LEAVING:
+        return core_repeat_leave(c, &p->u.repeat);
     case LEAVING_SLOWLY:
         return core_leave_slowly(c, &p->u.slow);
     case GIVING_UP:
@@ -56,13 +56,13 @@ enum core_progress model__go_on(struct core *c, struct process *p, unsigned proc
 /* Every other process remembers what it published last; the rest come as if for the first time. */
 static bool remembers(const struct process *p, unsigned process)
 {
-    return process % 2 == 0 && !p->simple_again;
+    return process % 2 == 0 && !p->simple_repeat;
 }
 
 /* The seat that a guest had last, if the pool still has it: no access, it knows. */
 static uint32_t last_seat(struct core *c, unsigned process)
 {
-    uint32_t seat = core_own_seat(atomic_load(&c->words[core__own_seat_at(c, process)]));
+    uint32_t seat = core_hint_seat(atomic_load(&c->words[core__own_hint_at(c, process)]));
     return seat < core_k_seats(atomic_load(&c->words[AT_K])) ? seat : CORE_NO_SEAT;
 }
 
@@ -96,7 +96,7 @@ static void begin_reaping(struct core *c, struct process *p, enum mode mode, uns
 /* Begin a mode: set up its frame and run to its first access, which is for the next step. */
 void model__begin(struct core *c, struct process *p, enum mode mode, unsigned process)
 {
-    if (p->simple_seat && (mode == CLAIMING || mode == SITTING_AGAIN)) {
+    if (p->simple_seat && (mode == CLAIMING || mode == REPEAT_SITTING)) {
         mode = HOLDING;
     }
     if (mode != LEAVING_SLOWLY) {
@@ -132,22 +132,22 @@ void model__begin(struct core *c, struct process *p, enum mode mode, unsigned pr
         p->u.release.cycle = p->run.last;
         p->u.release.ticket = p->ticket;
         break;
-    case ENTERING_AGAIN:
+    case REPEAT_ENTERING:
         p->cycles += !p->endless;
-        p->u.again = (struct core_again){.i = p->i, .v = p->v};
-        p->u.again.r = core_row(CORE_ENTERING, p->run.last, core_i_issue(p->i));
-        p->u.again.row_at = core__own_at(c, process);
+        p->u.repeat = (struct core_repeat){.i = p->i, .v = p->v};
+        p->u.repeat.r = core_row(CORE_ENTERING, p->run.last, core_i_issue(p->i));
+        p->u.repeat.row_at = core__own_row_at(c, process);
         break;
-    case SITTING_AGAIN:
-        p->u.again.mark = core_seat_mark(process); /* and if the pool has shrunk just now, it came
+    case REPEAT_SITTING:
+        p->u.repeat.mark = core_seat_mark(process); /* and if the pool has shrunk just now, it came
                                                       before */
-        p->u.again.seat_at =
-            c->at_seat + core_own_seat(atomic_load(&c->words[core__own_seat_at(c, process)]));
+        p->u.repeat.seat_at =
+            c->at_seat + core_hint_seat(atomic_load(&c->words[core__own_hint_at(c, process)]));
         break;
-    case LEAVING_AGAIN:
-        p->u.again = (struct core_again){.v = p->v};
-        p->u.again.row_at = core__own_at(c, process);
-        p->u.again.r = core_row(CORE_ENTERING, p->run.last, p->ticket);
+    case REPEAT_LEAVING:
+        p->u.repeat = (struct core_repeat){.v = p->v};
+        p->u.repeat.row_at = core__own_row_at(c, process);
+        p->u.repeat.r = core_row(CORE_ENTERING, p->run.last, p->ticket);
         break;
     case LEAVING_SLOWLY: /* the frame is set up */
         break;
@@ -178,7 +178,7 @@ void model__begin(struct core *c, struct process *p, enum mode mode, unsigned pr
     bool reaps = mode == WATCHING || mode == PROVING || mode == REAPING || mode == CLEANING;
     p->target = reaps ? p->target : 0;
     p->cleans = (mode == WATCHING || mode == PROVING) && p->cleans;
-    if (mode == RELEASING || mode == LEAVING_AGAIN) {
+    if (mode == RELEASING || mode == REPEAT_LEAVING) {
         p->ticket = p->seat = 0;
         p->k = 0;
     }
@@ -204,36 +204,37 @@ static void forget_place(struct core *c, unsigned process)
 }
 
 /* Is there something to go by, and no field of it full? */
-static bool may_again(const struct core *c, const struct process *p)
+static bool may_repeat(const struct core *c, const struct process *p)
 {
     uint64_t r = core_row(CORE_ENTERING, p->run.last, core_i_issue(p->i));
-    return p->i != 0 && p->v != 0 && core_again_may(c, p->i, core_again_until(c, p->i, r, &p->run));
+    return p->i != 0 && p->v != 0 &&
+           core_repeat_may(c, p->i, core_repeat_until(c, p->i, r, &p->run));
 }
 
-/* What again.h did: otherwise it is done as if for the first time, as the library does. */
-static void entered_again(struct core *c, struct process *p, unsigned process)
+/* What repeat.h did: otherwise it is done as if for the first time, as the library does. */
+static void repeat_entered(struct core *c, struct process *p, unsigned process)
 {
-    p->run.last = core_row_cycle(p->u.again.r);
-    if (p->u.again.granted) {
-        p->i = p->u.again.i;
+    p->run.last = core_row_cycle(p->u.repeat.r);
+    if (p->u.repeat.granted) {
+        p->i = p->u.repeat.i;
         p->ticket = core_i_issue(p->i);
-        model__begin(c, p, SITTING_AGAIN, process);
+        model__begin(c, p, REPEAT_SITTING, process);
     } else {
         p->cycles -= !p->endless;
         model__begin(c, p, TAKING, process);
     }
 }
 
-static void left_again(struct core *c, struct process *p, unsigned process)
+static void repeat_left(struct core *c, struct process *p, unsigned process)
 {
     struct core_leave leave = {.row = process, .r = core_row(CORE_LEAVING, p->run.last, 0)};
-    if (p->u.again.done) {
-        p->v = p->u.again.v;
+    if (p->u.repeat.done) {
+        p->v = p->u.repeat.v;
         model__begin(c, p, RESTING, process);
         return;
     }
-    leave.published = p->u.again.published;
-    leave.v = leave.published ? p->u.again.v : 0;
+    leave.published = p->u.repeat.published;
+    leave.v = leave.published ? p->u.repeat.v : 0;
     memset(&p->u, 0, sizeof p->u);
     p->u.slow.leave = leave;
     model__begin(c, p, LEAVING_SLOWLY, process);
@@ -316,15 +317,15 @@ static void finished(struct core *c, struct process *p, unsigned process)
         p->i = 0; /* not of this cycle any more */
         model__begin(c, p, RESTING, process);
         break;
-    case ENTERING_AGAIN:
-        entered_again(c, p, process);
+    case REPEAT_ENTERING:
+        repeat_entered(c, p, process);
         break;
-    case SITTING_AGAIN:
-        p->seat = p->u.again.seat_at - c->at_seat;
-        model__begin(c, p, p->u.again.seated ? HOLDING : CLAIMING, process);
+    case REPEAT_SITTING:
+        p->seat = p->u.repeat.seat_at - c->at_seat;
+        model__begin(c, p, p->u.repeat.seated ? HOLDING : CLAIMING, process);
         break;
-    case LEAVING_AGAIN:
-        left_again(c, p, process);
+    case REPEAT_LEAVING:
+        repeat_left(c, p, process);
         break;
     case RELEASING:
         if (p->u.release.slow.leave.done && core_v_owed(p->u.release.slow.leave.v) == 0 &&
@@ -377,7 +378,7 @@ static void rest(const struct step_system *system, struct core *c, struct proces
     p->target = (uint8_t)next_dead(c, 0);
     if (more) {
         p->k = system->limits.shrinks != 0 ? atomic_load(&c->words[AT_K]) : 0;
-        model__begin(c, p, may_again(c, p) ? ENTERING_AGAIN : TAKING, process);
+        model__begin(c, p, may_repeat(c, p) ? REPEAT_ENTERING : TAKING, process);
     } else if (p->target < c->rows) {
         p->cleans = c->repeats;
         model__begin(c, p, c->repeats ? WATCHING : CLEANING, process);
@@ -407,12 +408,12 @@ void model__move(const struct step_system *system, struct core *c, struct proces
         prove(c, p, process);
         break;
     case HOLDING:
-        model__begin(c, p, p->v != 0 ? LEAVING_AGAIN : RELEASING, process);
+        model__begin(c, p, p->v != 0 ? REPEAT_LEAVING : RELEASING, process);
         /* fall through */
     case TAKING:
-    case ENTERING_AGAIN:
-    case SITTING_AGAIN:
-    case LEAVING_AGAIN:
+    case REPEAT_ENTERING:
+    case REPEAT_SITTING:
+    case REPEAT_LEAVING:
     case LEAVING_SLOWLY:
     case HELPING:
     case COUNTING:

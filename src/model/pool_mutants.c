@@ -66,8 +66,8 @@ DROPPED(grant_valid, "grant-valid", "only a valid ticket is granted", CORE_GUARD
 DROPPED(issued, "issued", "only an issued ticket is delivered", CORE_GUARD_ISSUED);
 DROPPED(slide_place, "slide-place", "only an undecided place of this lap is slid over",
         CORE_GUARD_SLIDE_PLACE);
-DROPPED(again_until, "again-until", "no field runs over", CORE_GUARD_AGAIN_UNTIL);
-DROPPED(again_v, "again-v", "V is what the guest published last", CORE_GUARD_AGAIN_V);
+DROPPED(repeat_until, "repeat-until", "no field runs over", CORE_GUARD_REPEAT_UNTIL);
+DROPPED(repeat_v, "repeat-v", "V is what the guest published last", CORE_GUARD_REPEAT_V);
 DROPPED(announce_i, "announce-i", "the author of I is announced", CORE_GUARD_ANNOUNCE_I);
 DROPPED(announce_v, "announce-v", "the author of V is announced", CORE_GUARD_ANNOUNCE_V);
 DROPPED(announce_k, "announce-k", "the author of K is announced", CORE_GUARD_ANNOUNCE_K);
@@ -105,7 +105,7 @@ const struct step_machine *const model_pool_mutants[] = {
     &resize_limit,  &seat_held,     &seat_asked,     &seat_first,
     &seat_entering, &seat_not_in,   &seat_said,      &seat_helped,
     &died_asked,    &died_still,    &grant_valid,    &issued,
-    &slide_place,   &again_v,       &again_until,    &enter_valid,
+    &slide_place,   &repeat_v,      &repeat_until,   &enter_valid,
     &own_ticket,    &leave_deliver, &absorb,         &stale_place,
     &stale_still,   &take_i_still,  &take_tag,       &v_still,
     &author_tag,    &line_tag,      &served,         &skipped,

@@ -8,35 +8,35 @@
 #include "step/step.h"
 
 enum mode {
-    RESTING,        /* in the remainder, alive */
-    TAKING,         /* core_take */
-    LOOKING,        /* waiting: read the own row ... */
-    HELPING,        /* ... then finish what is published ... */
-    WATCHING,       /* ... announce a dead process's row: core_watch, ... */
-    PROVING,        /* ... see that the process is dead, ... */
-    REAPING,        /* ... and reap it; so with all the dead, one by one */
-    CLAIMING,       /* core_claim */
-    COUNTING,       /* core_help: whoever has grown the pool may not have counted that yet */
-    HOLDING,        /* the critical section */
-    RELEASING,      /* core_release */
-    ENTERING_AGAIN, /* core_enter_again, */
-    SITTING_AGAIN,  /* core_sit_again, */
-    LEAVING_AGAIN,  /* core_leave_again, */
-    LEAVING_SLOWLY, /* and core_leave_slowly after that */
-    GIVING_UP,      /* core_give_up */
-    RESIZING,       /* core_resize */
-    CLEANING,       /* reaping, for a process with nothing else to do */
-    DEAD,           /* until its row is reaped; then a new process takes the row over */
+    RESTING,   /* in the remainder, alive */
+    TAKING,    /* core_take */
+    LOOKING,   /* waiting: read the own row ... */
+    HELPING,   /* ... then finish what is published ... */
+    WATCHING,  /* ... announce a dead process's row: core_watch, ... */
+    PROVING,   /* ... see that the process is dead, ... */
+    REAPING,   /* ... and reap it; so with all the dead, one by one */
+    CLAIMING,  /* core_claim */
+    COUNTING,  /* core_finish_published: whoever has grown the pool may not have counted that yet */
+    HOLDING,   /* the critical section */
+    RELEASING, /* core_release */
+    REPEAT_ENTERING, /* core_repeat_enter, */
+    REPEAT_SITTING,  /* core_repeat_sit, */
+    REPEAT_LEAVING,  /* core_repeat_leave, */
+    LEAVING_SLOWLY,  /* and core_leave_slowly after that */
+    GIVING_UP,       /* core_give_up */
+    RESIZING,        /* core_resize */
+    CLEANING,        /* reaping, for a process with nothing else to do */
+    DEAD,            /* until its row is reaped; then a new process takes the row over */
 };
 
 /* A process. All zero at the start. */
 struct process {
     uint8_t mode;
-    uint8_t cycles;                 /* begun */
-    uint8_t target;                 /* whom it reaps */
-    bool grows;                     /* it is about to resize the pool: to one seat more */
-    bool paused;                    /* in the middle of an operation: step_limits.pauses */
-    bool simple_seat, simple_again; /* step_limits.simple */
+    uint8_t cycles;                  /* begun */
+    uint8_t target;                  /* whom it reaps */
+    bool grows;                      /* it is about to resize the pool: to one seat more */
+    bool paused;                     /* in the middle of an operation: step_limits.pauses */
+    bool simple_seat, simple_repeat; /* step_limits.simple */
     bool endless;  /* how often it comes is not counted: it comes any number of times */
     bool replaced; /* it compared and swapped a value that had been replaced */
     bool stuck;    /* alone in an operation, it did not come out of it */
@@ -47,14 +47,14 @@ struct process {
     struct core_run run, questions;
     struct core_buffer buffer;
     uint64_t k;    /* K as it was when it came, in a pool that may shrink */
-    uint64_t i, v; /* what it published last, as again.h needs it; 0: nothing */
+    uint64_t i, v; /* what it published last, as repeat.h needs it; 0: nothing */
     union {
         struct core_take take;
-        struct core_help help;
+        struct core_finish_published help;
         struct core_reap reap;
         struct core_claim claim;
         struct core_release release;
-        struct core_again again;
+        struct core_repeat repeat;
         struct core_leave_slowly slow;
         struct core_watch watch;
         struct core_give_up give_up;
@@ -129,7 +129,7 @@ void model__settle(const struct step_system *system, const uint64_t *words, void
 enum core_progress model__go_on(struct core *c, struct process *p, unsigned process);
 
 /* step_limits.simple */
-enum { WITHOUT_SEATS = 1, WITHOUT_AGAIN = 2, WITHOUT_RULE = 4 };
+enum { WITHOUT_SEATS = 1, WITHOUT_REPEAT = 2, WITHOUT_RULE = 4 };
 
 #define MODEL_POOL(name_, title_, variant_)                                                        \
     {                                                                                              \

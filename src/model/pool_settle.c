@@ -30,7 +30,7 @@ enum { MOST_STEPS = 1000, OLD_V = 1 }; /* V never is 1: VALID is at least the nu
 
 static bool is_row(const struct core *c, unsigned word)
 {
-    return word >= AT_ROW && word < c->at_own;
+    return word >= AT_ROW && word < c->at_hint;
 }
 
 static bool is_place(const struct core *c, unsigned word)
@@ -86,8 +86,8 @@ void model__settle(const struct step_system *system, const uint64_t *words, void
     }
     p->i = p->i == words[AT_I] || p->v == words[AT_V] || p->mode != RESTING ? p->i : 0;
     p->v = p->v == words[AT_V] || p->v == 0 ? p->v : OLD_V;
-    if (p->mode == LEAVING_AGAIN && !p->u.again.published && p->u.again.v != words[AT_V]) {
-        p->u.again.v = OLD_V;
+    if (p->mode == REPEAT_LEAVING && !p->u.repeat.published && p->u.repeat.v != words[AT_V]) {
+        p->u.repeat.v = OLD_V;
     }
     if (p->i == 0 && (p->mode == RESTING || p->mode == RELEASING)) {
         p->v = 0; /* it does not come again by that */

@@ -45,8 +45,8 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->at_v = AT_V;
     c->at_k = AT_K;
     c->at_row = AT_ROW;
-    c->at_own = AT_ROW + c->rows;
-    c->at_line = c->at_own + c->rows;
+    c->at_hint = AT_ROW + c->rows;
+    c->at_line = c->at_hint + c->rows;
     c->at_seat = c->at_line + c->line_mask + 1;
     c->at_announced = c->at_seat + c->seats;
     c->at_relied = c->at_announced + CORE_SLOTS * c->rows;

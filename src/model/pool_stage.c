@@ -33,8 +33,8 @@ uint8_t model__phase(const struct step_system *system, const void *state)
     case REAPING:
     case CLAIMING:
     case COUNTING:
-    case ENTERING_AGAIN:
-    case SITTING_AGAIN:
+    case REPEAT_ENTERING:
+    case REPEAT_SITTING:
     case GIVING_UP: /* the grant may win */
         within = 1;
         break;
@@ -42,7 +42,7 @@ uint8_t model__phase(const struct step_system *system, const void *state)
         within = 2;
         break;
     case RELEASING:
-    case LEAVING_AGAIN:
+    case REPEAT_LEAVING:
     case LEAVING_SLOWLY:
         within = 3;
         break;

@@ -67,13 +67,13 @@ static void lay_out(const struct step_system *system, struct step_memory *memory
     model__core(system, memory, c);
     p->endless = model__endless(system);
     p->simple_seat = (system->limits.simple & WITHOUT_SEATS) != 0;
-    p->simple_again = (system->limits.simple & WITHOUT_AGAIN) != 0;
+    p->simple_repeat = (system->limits.simple & WITHOUT_REPEAT) != 0;
     c->self = process;
     p->buffer.depth = (uint8_t)system->limits.buffer;
     c->buffer = p->buffer.depth != 0 ? &p->buffer : NULL;
     if (p->i != atomic_load(&c->words[AT_I]) && p->v != atomic_load(&c->words[AT_V]) &&
         p->mode == RESTING) {
-        p->i = 0; /* they never say that again, and core_enter_again would see it and do nothing */
+        p->i = 0; /* they never say that again, and core_repeat_enter would see it and do nothing */
         p->v = c->repeats ? 0 : p->v;
     }
 }

@@ -1,9 +1,9 @@
 /*
- * The way in: usher_acquire. First as if nothing had happened since this guest left (core/again.h),
+ * The way in: usher_acquire. First as if nothing had happened since this guest left (core/repeat.h),
  * then as if nobody waited (core/fast.h), then the long way: a place in the line, and wait.c.
  */
-#include "core/again.h"
 #include "core/fast.h"
+#include "core/repeat.h"
 #include "pool/pool.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static bool seems_free(const struct usher_pool *pool, uint32_t seat)
     }
     enum core_state state = core_row_state(usher__row_word(pool, row));
     return (state != CORE_GRANTED && state != CORE_ENTERING) ||
-           core_own_seat(atomic_load(&pool->rows[row].own)) != seat;
+           core_hint_seat(atomic_load(&pool->rows[row].seat_hint)) != seat;
 }
 
 /*
@@ -91,7 +91,7 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
     }
     uint32_t left = core_v_row(atomic_load(&core->words[CORE_AT_V(core)]));
     uint32_t seat =
-        left < core->rows ? core_own_seat(atomic_load(&pool->rows[left].own)) : CORE_NO_SEAT;
+        left < core->rows ? core_hint_seat(atomic_load(&pool->rows[left].seat_hint)) : CORE_NO_SEAT;
     seat = seat < seats ? seat : 0;
     /* In a small pool one gets what people expect: the next seat that is free. */
     return seats <= FEW_SEATS || seems_free(pool, seat) ? seat : (ticket - 1) % seats;
@@ -122,8 +122,9 @@ static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, 
         if (full) {
             break;
         }
-        struct core_help help = {.by = guest->row}; /* a resizer may not have counted a seat yet */
-        (void)core_help(&pool->core, &help);
+        struct core_finish_published help = {
+            .by = guest->row}; /* a resizer may not have counted a seat yet */
+        (void)core_finish_published(&pool->core, &help);
     }
     usher__alive_bury(pool, guest->row, guest->row, core_row_cycle(guest->r), true);
     return full ? -EUSERS : -EUCLEAN;
@@ -169,11 +170,11 @@ static inline __attribute__((always_inline)) int enter(struct usher_pool *pool, 
     usher__guest_began(guest, &f.run);
     guest->before = before;
     if (!f.granted) {
-        return f.again ? -EALREADY : f.untidy ? -EBUSY : -EAGAIN;
+        return f.lost_race ? -EALREADY : f.needs_help ? -EBUSY : -EAGAIN;
     }
     guest->r = core_row(CORE_ENTERING, f.run.last, f.ticket);
     guest->i = core_i(f.ticket, guest->row, f.run.last);
-    guest->until = core_again_until(&pool->core, guest->i, guest->r, &f.run);
+    guest->until = core_repeat_until(&pool->core, guest->i, guest->r, &f.run);
     if (!f.seated) {
         return sit(pool, guest, seat, f.ticket);
     }
@@ -189,11 +190,11 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
         if (error != -EBUSY && error != -EALREADY) {
             return error;
         }
-        struct core_tidy tidy;
+        struct core_help_enter tidy;
         CORE_FRESH(tidy);
         tidy.row = guest->row;
         tidy.run = usher__guest_cycles(guest);
-        (void)core_tidy(&pool->core, &tidy);
+        (void)core_help_enter(&pool->core, &tidy);
         usher__guest_began(guest, &tidy.run);
         usher__pool_settle(pool, guest->row);
         if (tidy.full) {
@@ -288,11 +289,11 @@ static __attribute__((noinline)) int sit_or_leave(struct usher_pool *pool, struc
    in. That is most of what there is to tidy up. */
 static void see_in_the_last(struct usher_pool *pool, const struct guest *guest)
 {
-    struct core_help help;
+    struct core_finish_published help;
     CORE_FRESH(help);
     help.by = guest->row;
     help.only_i = true;
-    (void)core_help(&pool->core, &help);
+    (void)core_finish_published(&pool->core, &help);
     usher__pool_settle(pool, guest->row);
 }
 
@@ -364,15 +365,15 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
         atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_IDLE) {
         return first_acquire(pool, seat, deadline_ns);
     }
-    struct core_again f;
+    struct core_repeat f;
     f.i = guest->i;
-    if (!core_again_may(&pool->core, f.i, guest->until)) {
+    if (!core_repeat_may(&pool->core, f.i, guest->until)) {
         return acquire_after(pool, guest, seat, deadline_ns);
     }
     f.row_at = guest->row_at;
     f.r = guest->r;
     f.v = guest->v;
-    (void)core_enter_again(&pool->core, &f);
+    (void)core_repeat_enter(&pool->core, &f);
     if (!f.granted) {
         return acquire_after(pool, guest, seat, deadline_ns);
     }
@@ -380,7 +381,7 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
     guest->r = f.r;
     f.mark = guest->mark;
     f.seat_at = guest->seat_at;
-    (void)core_sit_again(&pool->core, &f);
+    (void)core_repeat_sit(&pool->core, &f);
     if (!f.seated) {
         return sit_or_leave(pool, guest, seat);
     }

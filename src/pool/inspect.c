@@ -113,7 +113,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     info->most_seats = pool->core.seats;
     info->reaped = atomic_load(&pool->header->reaped);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        info->served += format_served(atomic_load(&pool->rows[row].own));
+        info->served += format_served(atomic_load(&pool->rows[row].seat_hint));
         info->gave_up += atomic_load(&pool->rows[row].gave_up);
         info->guests_used += atomic_load(&pool->rows[row].owner) != 0;
     }

@@ -36,8 +36,8 @@ enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_
 struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
     uint64_t r;             /* the row's last cycle and ticket, as if it were ENTERING */
-    uint64_t i, v;          /* what it published last: core/again.h; LIB_NOTHING: nothing */
-    uint64_t until;         /* core_again_until */
+    uint64_t i, v;          /* what it published last: core/repeat.h; LIB_NOTHING: nothing */
+    uint64_t until;         /* core_repeat_until */
     uint64_t mark;          /* core_seat_mark of its row */
     uint32_t row, row_at;   /* and where that is among the core's words; */
     uint32_t seat_at;       /* so is its seat */
@@ -189,7 +189,7 @@ static inline struct core_run usher__guest_cycles(const struct guest *guest)
 {
     return (struct core_run){core_row_cycle(guest->r), guest->cycle_end, guest->line_free};
 }
-/* The guest's row has come to the last cycle of the run on another way than core/again.h's. */
+/* The guest's row has come to the last cycle of the run on another way than core/repeat.h's. */
 static inline void usher__guest_began(struct guest *guest, const struct core_run *run)
 {
     guest->r = core_row(CORE_ENTERING, run->last, 0);

@@ -93,7 +93,8 @@ static void wrong_rows_are_found(void)
     uint64_t granted = core_row(CORE_GRANTED, 1, 1);
     atomic_store(&pool->header->rows_used, GUESTS);
     expect_fault(&patient, &pool->rows[1].word, core_row(CORE_WAITING, 1, 0), "1 guests wait");
-    expect_fault(&patient, &pool->rows[1].word, core_row((enum core_state)7, 1, 0), "state that does not exist");
+    expect_fault(&patient, &pool->rows[1].word, core_row((enum core_state)7, 1, 0),
+                 "state that does not exist");
     atomic_store(&pool->rows[1].word, granted);
     expect_fault(&patient, &pool->rows[2].word, granted, "3 guests hold a seat");
     atomic_store(&pool->rows[1].word, 0);
@@ -117,7 +118,7 @@ static void seats_and_rows_that_do_not_exist_are_found(void)
     uint32_t last = pool->core.seats - 1;
     expect_fault(&patient, &seats[1], core_seat(GUESTS, CORE_NOBODY, 0), "Seat 1 names guest row");
     expect_fault(&patient, &seats[last], core_seat(0, GUESTS, 0), "names guest row 8");
-    expect_fault(&patient, &pool->rows[GUESTS - 1].own, core_own(pool->core.seats, 0),
+    expect_fault(&patient, &pool->rows[GUESTS - 1].seat_hint, core_hint(pool->core.seats, 0),
                  "row 7 names");
     discharge(&patient);
 }

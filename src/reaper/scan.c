@@ -204,9 +204,9 @@ static void reap_front(struct usher_pool *pool, struct alive_round *round, uint3
 
 void usher__look(struct usher_pool *pool, uint32_t by)
 {
-    struct core_help help = {.by = by};
+    struct core_finish_published help = {.by = by};
     struct alive_round *round = usher__alive_round(pool, LOOK_LOCKS);
-    (void)core_help(&pool->core, &help);
+    (void)core_finish_published(&pool->core, &help);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         enum core_state state = core_row_state(usher__row_word(pool, row));
         if (state == CORE_IDLE || state == CORE_WAITING) {

@@ -15,44 +15,44 @@
  * What it says now differs from what it said then by one in the ticket and one in the cycle: the
  * words are not put together anew, but added to, until one of their fields would run over.
  */
-#ifndef USHER_CORE_AGAIN_H
-#define USHER_CORE_AGAIN_H
+#ifndef USHER_CORE_REPEAT_H
+#define USHER_CORE_REPEAT_H
 
 #include "core/parts.h"
 
-/* The next ticket, and the author's next cycle, `by` times. No field runs over: core_again_until.
+/* The next ticket, and the author's next cycle, `by` times. No field runs over: core_repeat_until.
    (ISSUE and VALID run over at the top of their words: that is right.) */
 #ifdef CORE_STEPS
-static inline uint64_t core__again_i(uint64_t i, uint32_t by)
+static inline uint64_t core__repeat_i(uint64_t i, uint32_t by)
 {
     return core_i(core_i_issue(i) + by, core_i_row(i), core_i_tag(i) + by);
 }
 
-static inline uint64_t core__again_v(uint64_t v)
+static inline uint64_t core__repeat_v(uint64_t v)
 {
     return core_v(core_v_valid(v) + 1, core_v_owed(v), core_v_row(v), core_v_tag(v) + 1);
 }
 #else
-static inline uint64_t core__again_i(uint64_t i, uint32_t by)
+static inline uint64_t core__repeat_i(uint64_t i, uint32_t by)
 {
     return i + by * (1ULL << 32 | 1);
 }
 
-static inline uint64_t core__again_v(uint64_t v)
+static inline uint64_t core__repeat_v(uint64_t v)
 {
     return v + (1ULL << 44 | 1);
 }
 #endif
 
-static inline uint64_t core__again_row(uint64_t r)
+static inline uint64_t core__repeat_row(uint64_t r)
 {
     return r + (1ULL << 20 | 1);
 }
 
 /* The last I up to which a guest may enter again that published i as it entered with the row r: as
    long as its run of cycles is not spent and neither the tag nor the ticket runs over. */
-static inline uint64_t core_again_until(const struct core *c, uint64_t i, uint64_t r,
-                                        const struct core_run *run)
+static inline uint64_t core_repeat_until(const struct core *c, uint64_t i, uint64_t r,
+                                         const struct core_run *run)
 {
     (void)c;
     uint32_t left = CORE_TAG_MASK - (core_row_cycle(r) & CORE_TAG_MASK);
@@ -60,24 +60,24 @@ static inline uint64_t core_again_until(const struct core *c, uint64_t i, uint64
     uint32_t reserved = (run->end - core_row_cycle(r)) & CORE_CYCLE_MASK;
     left = left < tickets ? left : tickets;
     left = left < reserved || !CORE_REPEATS(c) ? left : reserved;
-    return core__again_i(i, left);
+    return core__repeat_i(i, left);
 }
 
 /* May it enter again after it published i? */
-static inline bool core_again_may(const struct core *c, uint64_t i, uint64_t until)
+static inline bool core_repeat_may(const struct core *c, uint64_t i, uint64_t until)
 {
     (void)c;
-    return i != until || CORE_DROPS(c, CORE_GUARD_AGAIN_UNTIL);
+    return i != until || CORE_DROPS(c, CORE_GUARD_REPEAT_UNTIL);
 }
 
 /* For one that may. */
 static inline __attribute__((always_inline)) enum core_progress
-core_enter_again(struct core *c, struct core_again *f)
+core_repeat_enter(struct core *c, struct core_repeat *f)
 {
     CORE_BEGIN(f);
     f->granted = false;
     CORE_READ(c, f, f->word, CORE_AT_V(c));
-    f->granted = f->word == f->v || CORE_DROPS(c, CORE_GUARD_AGAIN_V);
+    f->granted = f->word == f->v || CORE_DROPS(c, CORE_GUARD_REPEAT_V);
     CORE_FORGET(f->word);
     if (!f->granted) {
         CORE_RETURN(f);
@@ -89,20 +89,20 @@ core_enter_again(struct core *c, struct core_again *f)
     if (!f->granted) {
         CORE_RETURN(f);
     }
-    CORE_WRITE(c, f, f->row_at, core__again_row(f->r));
-    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, core__again_i(f->i, 1));
+    CORE_WRITE(c, f, f->row_at, core__repeat_row(f->r));
+    CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, core__repeat_i(f->i, 1));
     if (!f->granted) {
         CORE_WRITE(c, f, f->row_at, core_row(CORE_IDLE, core_row_cycle(f->r), 0));
         CORE_RETURN(f);
     }
-    f->i = core__again_i(f->i, 1);
-    f->r = core__again_row(f->r);
+    f->i = core__repeat_i(f->i, 1);
+    f->r = core__repeat_row(f->r);
     CORE_END(f);
 }
 
 /* It is in: is the seat that it had last still its? */
-static inline __attribute__((always_inline)) enum core_progress core_sit_again(struct core *c,
-                                                                               struct core_again *f)
+static inline __attribute__((always_inline)) enum core_progress
+core_repeat_sit(struct core *c, struct core_repeat *f)
 {
     CORE_BEGIN(f);
     CORE_READ(c, f, f->word, f->seat_at);
@@ -113,16 +113,16 @@ static inline __attribute__((always_inline)) enum core_progress core_sit_again(s
 
 /* Out, for a guest that came in again. */
 static inline __attribute__((always_inline)) enum core_progress
-core_leave_again(struct core *c, struct core_again *f)
+core_repeat_leave(struct core *c, struct core_repeat *f)
 {
     CORE_BEGIN(f);
     f->published = f->done = false;
     CORE_WRITE(c, f, f->row_at, core_row_leaves(f->r));
-    CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, core__again_v(f->v));
+    CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, core__repeat_v(f->v));
     if (!f->published) {
         CORE_RETURN(f);
     }
-    f->v = core__again_v(f->v);
+    f->v = core__repeat_v(f->v);
     CORE_READ(c, f, f->word, CORE_AT_I(c));
     f->done = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
     CORE_FORGET(f->word);
