@@ -37,14 +37,7 @@ enum core_progress core_help_enter(struct core *c, struct core_help_enter *f)
     for (;;) {
         CORE_FORGET(f->u);
         if (core_run_spent(c, &f->run)) {
-            CORE_FRESH(f->u);
-            f->u.reserve.by = f->row;
-            f->u.reserve.purpose = CORE_TO_ENTER;
-            f->u.reserve.run = f->run;
-            CORE_CALL(f, core_reserve(c, &f->u.reserve));
-            f->run = f->u.reserve.run;
-            f->full = f->u.reserve.full;
-            CORE_FORGET(f->u);
+            CORE_CALL(f, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ENTER, &f->run, &f->full));
             if (f->full) {
                 break;
             }
@@ -202,14 +195,8 @@ static enum core_progress enter_or_reserve(struct core *c, struct core_take *f)
         }
     } while ((f->enter.lost_race || f->enter.needs_help) && !f->full);
     if (!f->enter.granted && !f->full && !core__may_wait(c, &f->run)) {
-        CORE_FRESH(f->u);
-        f->u.reserve.by = f->row;
-        f->u.reserve.purpose = CORE_TO_WAIT;
-        f->u.reserve.run = f->run;
-        CORE_CALL(&f->last, core_reserve(c, &f->u.reserve));
-        f->run = f->u.reserve.run;
-        f->full = f->u.reserve.full;
-        CORE_FORGET(f->u);
+        CORE_CALL(&f->last,
+                  core__reserve(c, &f->u.reserve, f->row, CORE_TO_WAIT, &f->run, &f->full));
     }
     CORE_END(&f->last);
 }

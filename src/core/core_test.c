@@ -9,6 +9,7 @@
 #include "core/core.h"
 
 #include "core/fast.h"
+#include "core/small_core.h"
 #include "test.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROWS = 12, SEATS = 8, LINE = 32, WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS };
+enum { ROWS = 12, SEATS = 8, LINE = 32, WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS) };
 
 /* What all share. The owners are the test's own record, kept outside the pool. */
 struct shared {
@@ -43,15 +44,7 @@ static uint32_t below(uint32_t limit)
 
 static void lay_out(uint32_t seats)
 {
-    core = (struct core){
-        .words = shared->words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, seats);
+    core = small_core(shared->words, ROWS, LINE, SEATS, seats);
 }
 
 /* What a guest keeps between its requests. */
@@ -243,15 +236,9 @@ static void the_largest_pool_has_a_last_row(void)
 {
     enum { PLACES = 1 << 16, LAST = CORE_MAX_ROWS - 1 };
     static const uint32_t rows[] = {LAST, 0, LAST - 1};
-    size_t words = 3 * 8 + (size_t)CORE_MAX_ROWS * 8 + PLACES + 1;
-    void *memory = calloc(words, sizeof(uint64_t));
+    void *memory = calloc(SMALL_CORE_WORDS(CORE_MAX_ROWS, PLACES, 1), sizeof(uint64_t));
     EXPECT(memory != NULL);
-    struct core large = {.words = memory, .rows = CORE_MAX_ROWS};
-    large.seats = 1;
-    large.line_mask = PLACES - 1;
-    large.at_line = CORE_AT_ROWS(&large) + CORE_MAX_ROWS * CORE_ROW_STRIDE(&large);
-    large.at_seat = large.at_line + PLACES;
-    core_init(&large, 1);
+    struct core large = small_core(memory, CORE_MAX_ROWS, PLACES, 1, 1);
     struct mine mine[3] = {0};
     for (unsigned round = 0; round < 300; round++) {
         for (unsigned g = 0; g < 3; g++) {

@@ -6,9 +6,10 @@
 #include "core/core.h"
 
 #include "core/fast.h"
+#include "core/small_core.h"
 #include "test.h"
 
-enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS };
+enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS) };
 
 static _Atomic uint64_t words[WORDS];
 static struct core core;
@@ -19,15 +20,7 @@ void core_counted(void)
 
 static void lay_out(void)
 {
-    core = (struct core){
-        .words = words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, SEATS);
+    core = small_core(words, ROWS, LINE, SEATS, SEATS);
 }
 
 static uint64_t row_word(uint32_t row)

@@ -50,7 +50,7 @@ struct core_reserve {
     bool full; /* there is none: every tag is named by a stopped or dead guest */
     uint32_t at_row, at_slot;
     uint64_t named[CORE_NAMED_WORDS]; /* bit b: not run.last + 1 + b */
-    struct core_place scan;
+    struct core_place scan, call;
     uint64_t word;
 };
 
@@ -248,7 +248,7 @@ struct core_claim {
     bool full; /* no question can be reserved */
     uint32_t seat, left;
     uint64_t word;
-    struct core_place try, ask, sit;
+    struct core_place try, ask;
     struct core_get get;
     union {
         struct core_settle settle;

@@ -7,9 +7,10 @@
 #include "core/core.h"
 
 #include "core/parts.h"
+#include "core/small_core.h"
 #include "test.h"
 
-enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS, OWN = 5 };
+enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS), OWN = 5 };
 
 static _Atomic uint64_t words[WORDS];
 static struct core core;
@@ -34,15 +35,7 @@ static void before_access(unsigned n, void (*happens)(void))
 
 static void lay_out(void)
 {
-    core = (struct core){
-        .words = words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, SEATS);
+    core = small_core(words, ROWS, LINE, SEATS, SEATS);
 }
 
 /* A word of each kind, as two authors leave it, and what is announced of the second. */

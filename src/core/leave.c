@@ -259,14 +259,7 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     CORE_BEGIN(f);
     f->full = false;
     if (core_run_spent(c, &f->run)) {
-        CORE_FRESH(f->u);
-        f->u.reserve.by = f->row;
-        f->u.reserve.purpose = CORE_TO_ENTER;
-        f->u.reserve.run = f->run;
-        CORE_CALL(f, core_reserve(c, &f->u.reserve));
-        f->run = f->u.reserve.run;
-        f->full = f->u.reserve.full;
-        CORE_FORGET(f->u);
+        CORE_CALL(f, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ENTER, &f->run, &f->full));
         if (f->full) {
             CORE_RETURN(f);
         }

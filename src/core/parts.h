@@ -309,6 +309,9 @@ static inline bool core__in_vain(const struct core *c, uint64_t i, uint64_t v)
 }
 #endif
 
+/* Reserve the numbers after *run, with a frame of the caller's: core_reserve. */
+enum core_progress core__reserve(struct core *c, struct core_reserve *f, uint32_t by,
+                                 enum core_purpose purpose, struct core_run *run, bool *full);
 enum core_progress core_clear_place(struct core *c, struct core_clear *f);
 enum core_progress core_slide(struct core *c, struct core_slide *f);
 enum core_progress core_publish(struct core *c, struct core_publish *f);

@@ -170,3 +170,18 @@ enum core_progress core_reserve(struct core *c, struct core_reserve *f)
     CORE_FORGET(f->named);
     CORE_END(f);
 }
+
+enum core_progress core__reserve(struct core *c, struct core_reserve *f, uint32_t by,
+                                 enum core_purpose purpose, struct core_run *run, bool *full)
+{
+    CORE_BEGIN(&f->call);
+    CORE_FRESH(*f);
+    f->by = by;
+    f->purpose = purpose;
+    f->run = *run;
+    CORE_CALL(&f->call, core_reserve(c, f));
+    *run = f->run;
+    *full = f->full;
+    CORE_FORGET(*f);
+    CORE_END(&f->call);
+}

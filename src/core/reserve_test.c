@@ -5,6 +5,7 @@
 #include "core/core.h"
 
 #include "core/fast.h"
+#include "core/small_core.h"
 #include "test.h"
 
 enum {
@@ -12,7 +13,7 @@ enum {
     SEATS = 4,
     LINE = 8,
     TAGS = 1 << 12,
-    WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS,
+    WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS),
     OWN = 7 /* the row that reserves */
 };
 
@@ -21,15 +22,7 @@ static struct core core;
 
 static void lay_out(void)
 {
-    core = (struct core){
-        .words = words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, SEATS);
+    core = small_core(words, ROWS, LINE, SEATS, SEATS);
 }
 
 /* The run after `last`; *full says whether there is none. */

@@ -66,23 +66,6 @@ enum core_progress core_settle(struct core *c, struct core_settle *f)
     CORE_END(f);
 }
 
-/* See that f->run has a question. f->full: it has none. */
-static enum core_progress reserve_question(struct core *c, struct core_claim *f)
-{
-    CORE_BEGIN(&f->sit);
-    if (core_run_spent(c, &f->run)) {
-        CORE_FRESH(f->u);
-        f->u.reserve.by = f->row;
-        f->u.reserve.purpose = CORE_TO_ASK;
-        f->u.reserve.run = f->run;
-        CORE_CALL(&f->sit, core_reserve(c, &f->u.reserve));
-        f->run = f->u.reserve.run;
-        f->full = f->u.reserve.full;
-        CORE_FORGET(f->u);
-    }
-    CORE_END(&f->sit);
-}
-
 /* Ask for a seat that is another's, f->word, and have that decided: f->ok. */
 static enum core_progress ask(struct core *c, struct core_claim *f)
 {
@@ -95,9 +78,11 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
         CORE_RETURN(&f->ask);
     }
     CORE_FORGET(f->u);
-    CORE_CALL(&f->ask, reserve_question(c, f));
-    if (f->full) {
-        CORE_RETURN(&f->ask);
+    if (core_run_spent(c, &f->run)) {
+        CORE_CALL(&f->ask, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ASK, &f->run, &f->full));
+        if (f->full) {
+            CORE_RETURN(&f->ask);
+        }
     }
     if (core_hint_seat(core__own_hint(c, f->row)) != f->seat &&
         !CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
@@ -134,9 +119,11 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
 static enum core_progress sit(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->ask);
-    CORE_CALL(&f->ask, reserve_question(c, f));
-    if (f->full) {
-        CORE_RETURN(&f->ask);
+    if (core_run_spent(c, &f->run)) {
+        CORE_CALL(&f->ask, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ASK, &f->run, &f->full));
+        if (f->full) {
+            CORE_RETURN(&f->ask);
+        }
     }
     if (core_hint_seat(core__own_hint(c, f->row)) != f->seat) {
         CORE_WRITE(c, &f->ask, core__own_hint_at(c, f->row),
