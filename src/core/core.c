@@ -1,6 +1,6 @@
 /*
- * Recoverable tickets: entering, and taking a place. See core.h. What I says is finished in
- * issued.c; leaving is in leave.c, what happens to the dead in reap.c.
+ * Entering, and taking a place in the line: see core.h. issued.c finishes what I says, leave.c has
+ * the way out, reap.c the dead.
  */
 #include "core/core.h"
 
@@ -20,7 +20,7 @@ void core_init(struct core *c, uint32_t seats)
         atomic_init(&c->words[core__hint_at(c, g)], core_hint(CORE_NO_SEAT, 0));
         core_disown(c, g);
     }
-    /* Ticket 0 was never issued: its place, and all of the lap before, count as served. */
+    /* Ticket 0 is never issued: its place, and the places of the lap before it, are SERVED. */
     for (uint32_t t = 0; t <= c->line_mask; t++) {
         uint32_t before = t == 0 ? 0 : t - c->line_mask - 1;
         atomic_init(&c->words[core__line_at(c, t)], core_line(before, CORE_NOBODY, 0, CORE_SERVED));
@@ -61,7 +61,7 @@ enum core_progress core_help_enter(struct core *c, struct core_help_enter *f)
         f->u.enter.absorb = true;
         CORE_CALL(f, core_enter(c, &f->u.enter));
         f->run = f->u.enter.run;
-        if (f->u.enter.granted) { /* what was owed is taken: it goes back to nobody */
+        if (f->u.enter.granted) { /* with an owed ticket: leaving pays the debt in V */
             f->i = core_row(CORE_LEAVING, f->run.last, f->u.enter.ticket);
             CORE_FRESH(f->u);
             f->u.leave.leave.row = f->row;
@@ -80,9 +80,9 @@ enum core_progress core_help_enter(struct core *c, struct core_help_enter *f)
 }
 
 /*
- * Is the last place in the line one that nobody waits in? f->i is I, finished; f->v is V. The
- * answer is in f->ok. A place is a hole if its guest no longer waits in that cycle, or if it is a
- * copy of the place before it (core_slide).
+ * Is the last place of the line a hole, which the next guest can adopt? Input: f->i is I, finished;
+ * f->v is V. Output: f->ok. A hole is a place whose guest no longer waits in that cycle, or a copy
+ * of the place before it (core_slide).
  */
 static enum core_progress last_is_hole(struct core *c, struct core_take *f)
 {
@@ -106,7 +106,7 @@ static enum core_progress last_is_hole(struct core *c, struct core_take *f)
     CORE_END(&f->last);
 }
 
-/* The row says WAITING. Get it a place: f->full says that there is none. */
+/* Get a place for the row, which is WAITING. f->full: no place is free. */
 static enum core_progress queue_up(struct core *c, struct core_take *f)
 {
     CORE_DOOMED(c,
@@ -138,7 +138,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
             f->ticket++;
             if (core_ticket_after(f->ticket, core_v_valid(f->v)) > (int32_t)c->line_mask &&
                 !CORE_DROPS(c, CORE_GUARD_ROOM)) {
-                /* No room: give the holes back to the end of the line, once. */
+                /* No room. Once, move the holes to the end of the line, and try again. */
                 f->full = f->slid;
                 if (f->full) {
                     CORE_RETURN(&f->queue);
@@ -172,7 +172,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
     CORE_END(&f->queue);
 }
 
-/* Enter, if a ticket is valid: f->enter says. Otherwise see that f->run has a cycle to wait in. */
+/* Enter, if a ticket is valid: f->enter.granted. Otherwise reserve cycles to wait in: f->run. */
 static enum core_progress enter_or_reserve(struct core *c, struct core_take *f)
 {
     CORE_BEGIN(&f->last);

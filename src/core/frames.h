@@ -1,6 +1,11 @@
 /*
- * The frames of the core's operations: what each remembers between two accesses, its arguments and
- * its results. core.h has the operations.
+ * The frames of the core's operations. A frame is a struct with an operation's arguments, results
+ * and locals. core.h has the operations.
+ *
+ * The caller applies CORE_FRESH to a frame and sets the fields before the blank line: those are the
+ * arguments. The commented fields behind CORE_AT are results. `by` is the row of the guest that
+ * executes the operation; it announces there. `row` is the row that the operation is about. Words
+ * that were read: i, v, k are I, V, K; r is a row, e a place of the line.
  */
 #ifndef USHER_CORE_FRAMES_H
 #define USHER_CORE_FRAMES_H
@@ -9,33 +14,31 @@
 #include "core/words.h"
 
 /*
- * Numbers of cycles, or of questions, that a guest may use: last + 1 to end. Nobody has read a word
- * with one of their tags and will compare it later. All zero: none.
+ * A run of numbers of cycles, or of questions, that a guest may use: last + 1 to end. No guest
+ * relies on a word with one of their tags. All zero: an empty run.
  */
 struct core_run {
-    uint32_t last, end; /* as many bits as a cycle has; equal: the run is spent */
-    bool line;          /* nor does the line name one of these cycles: a guest may wait in them */
+    uint32_t last, end; /* of as many bits as a cycle; equal: the run is spent */
+    bool line;          /* the line names none of these cycles either: the guest may wait in them */
 };
 
-/* Frames: what an operation has to remember between two accesses. CORE_FRESH before the first call;
-   the caller sets the fields before the blank line. `by` is the row of the guest that carries the
-   operation out: it announces there what it relies on. */
-struct core_place { /* where a part of an operation is that uses the operation's own frame */
+/* Where a part of an operation is. The part uses the operation's frame. */
+struct core_place {
     CORE_AT
 };
 
-/* Read a word that will be compared and swapped: see core__get in parts.h. */
+/* Read a word that will be compared and swapped: core__get in parts.h. */
 struct core_get {
     CORE_AT
     uint64_t reread;
 };
 
-/* A bit for each tag. */
+/* One bit for each tag. */
 #ifdef CORE_STEPS
 enum { CORE_NAMED_WORDS = 1 };
 #else
 enum { CORE_NAMED_WORDS = (CORE_TAG_MASK + 1) / 64 };
-_Static_assert(CORE_CYCLE_MASK == CORE_QUESTION_MASK, "runs of both are reserved alike");
+_Static_assert(CORE_CYCLE_MASK == CORE_QUESTION_MASK, "one function reserves runs of both");
 #endif
 
 /* What a run is reserved for. */
@@ -44,26 +47,26 @@ enum core_purpose { CORE_TO_ENTER, CORE_TO_WAIT, CORE_TO_ASK };
 struct core_reserve {
     uint32_t by;
     enum core_purpose purpose;
-    struct core_run run; /* becomes one that is not spent */
+    struct core_run run; /* becomes a run that is not spent */
 
     CORE_AT
-    bool full; /* there is none: every tag is named by a stopped or dead guest */
+    bool full; /* no run exists: every tag is named or announced */
     uint32_t at_row, at_slot;
-    uint64_t named[CORE_NAMED_WORDS]; /* bit b: not run.last + 1 + b */
+    uint64_t named[CORE_NAMED_WORDS]; /* bit b: run.last + 1 + b is excluded */
     struct core_place scan, call;
     uint64_t word;
 };
 
-/* Announce a row, before its owner is found to be dead. */
+/* Announce a row before the caller proves that its owner is dead. */
 struct core_watch {
     uint32_t by, row;
 
     CORE_AT
-    uint64_t r; /* the row */
+    uint64_t r; /* the row's word */
     struct core_get get;
 };
 
-/* Clear the place of the ticket after i, if it holds an entry of a round ago. */
+/* Clear the place of the ticket after i, if its entry is 2^20 tickets old. */
 struct core_clear {
     uint32_t by;
     uint64_t i;
@@ -77,7 +80,7 @@ struct core_clear {
 
 struct core_finish_take {
     uint32_t by;
-    uint64_t i; /* the published I to finish, announced; goes on if the place was passed over */
+    uint64_t i; /* the value of I to finish, announced; follows I to the next place if needed */
 
     CORE_AT
     CORE_ACTS
@@ -90,7 +93,7 @@ struct core_finish_take {
 
 struct core_finish_release {
     uint32_t by;
-    uint64_t v; /* the published V to finish, announced */
+    uint64_t v; /* the value of V to finish, announced; follows V over holes */
 
     CORE_AT
     CORE_ACTS
@@ -100,9 +103,10 @@ struct core_finish_release {
     struct core_get get;
 };
 
+/* Publish in V for a row that leaves or resizes, and finish it. The row may be another guest's. */
 struct core_publish {
     uint32_t by, row;
-    uint64_t r; /* the row as it is, LEAVING, GROWING or SHRINKING */
+    uint64_t r; /* the row's word: LEAVING, GROWING or SHRINKING */
 
     CORE_AT
     uint64_t v, word, k;
@@ -113,12 +117,12 @@ struct core_publish {
 
 struct core_leave {
     uint32_t row;
-    uint64_t r; /* the row as it will be, LEAVING */
+    uint64_t r; /* the row's next word: LEAVING */
 
     CORE_AT
     bool plain;
-    bool published; /* V says so */
-    bool done;      /* and all is done; otherwise the long way is for core_leave_slowly */
+    bool published; /* V names the row */
+    bool done;      /* and the row is IDLE; otherwise core_leave_slowly must finish */
     uint64_t v, word;
     struct core_get get;
 };
@@ -133,6 +137,7 @@ struct core_leave_slowly {
     struct core_finish_release release;
 };
 
+/* Move waiters forward over holes: reap.c. */
 struct core_slide {
     uint32_t by;
 
@@ -145,42 +150,41 @@ struct core_slide {
 
 struct core_enter {
     uint32_t row;
-    struct core_run run; /* of cycles: `last` becomes the new one, if one was begun */
-    bool absorb;         /* take only what is owed, for nobody */
-    uint32_t seat;       /* the one in its own word; CORE_NO_SEAT: which will not do */
+    struct core_run run; /* of cycles: `last` becomes the new cycle, if one was begun */
+    bool absorb;         /* take a ticket only if it is owed */
+    uint32_t seat;       /* the row's hint; CORE_NO_SEAT: none, or one that no longer exists */
 
     CORE_AT
-    bool granted;    /* inside: the row has the ticket */
-    bool seated;     /* and that seat; otherwise one is to be claimed */
+    bool granted;    /* the row is in */
+    bool seated;     /* and holds `seat`; otherwise the caller must call core_claim */
     bool lost_race;  /* another guest took the ticket: try again */
-    bool needs_help; /* core_help_enter must come first, then try again */
+    bool needs_help; /* call core_help_enter, then try again */
     bool ok;
     uint32_t ticket, cycle;
     uint64_t i, v, word;
     struct core_get get;
 };
 
-/* A guest that was the last to come and to leave: repeat.h. */
+/* Enter and leave again, after no other guest did either: repeat.h. */
 struct core_repeat {
-    uint32_t row_at, seat_at; /* core__own_row_at: where its row is; and the seat it had last */
+    uint32_t row_at, seat_at; /* core__own_row_at; where the word of its last seat is */
     uint64_t mark;            /* core_seat_mark of its row */
-    uint64_t r;               /* its row when it entered last */
-    uint64_t i;               /* as it published it when it entered */
-    uint64_t v;               /* as it published it, with nothing owed, when it left */
+    uint64_t r;               /* its row's word when it entered last */
+    uint64_t i;               /* I as it published it when it entered last */
+    uint64_t v;               /* V as it published it, with owed == 0, when it left last */
 
     CORE_AT
-    bool granted, seated; /* in: as in core_enter */
-    bool published, done; /* out: as in core_leave */
+    bool granted, seated; /* as in core_enter */
+    bool published, done; /* as in core_leave */
     uint64_t word;
 };
 
-/* Reserve cycles, finish I, clear the place of the next ticket, take for nobody what is owed. */
 struct core_help_enter {
     uint32_t row;
     struct core_run run; /* as in core_enter */
 
     CORE_AT
-    bool full; /* no cycle can be reserved: nothing was done */
+    bool full; /* no cycle can be reserved: nothing was changed */
     uint64_t i;
     struct core_get get;
     union {
@@ -194,13 +198,13 @@ struct core_help_enter {
 
 struct core_take {
     uint32_t row;
-    struct core_run run; /* of cycles: `last` becomes the new one */
+    struct core_run run; /* of cycles: `last` becomes the new cycle */
     uint32_t seat;       /* as in core_enter */
 
     CORE_AT
-    uint32_t ticket; /* the place taken */
-    bool full;       /* the line is full of guests that wait, or no cycle can be reserved */
-    bool granted;    /* it was granted at once; enter.seated: with its seat, too */
+    uint32_t ticket; /* if granted */
+    bool full;       /* every place has a waiter, or no cycle can be reserved: nothing was taken */
+    bool granted;    /* the row is in; enter.seated: and holds a seat. Otherwise it waits */
     bool ok, slid;
     CORE_LOOKS
     uint64_t i, v, e, word;
@@ -221,14 +225,14 @@ struct core_give_up {
     uint32_t cycle;
 
     CORE_AT
-    bool granted; /* too late: the grant won, and the seat is to be claimed */
+    bool granted; /* the grant came first: the row is in, and has a seat to claim */
     struct core_slide slide;
 };
 
-/* An open question: is the seat held by the row whose it is? */
+/* Close an open question: does the seat's row hold it? */
 struct core_settle {
     uint32_t seat;
-    uint64_t word; /* as it was read, announced or asked by ourselves */
+    uint64_t word; /* the seat's word, announced, or written by ourselves */
 
     CORE_AT
     bool held, ok;
@@ -238,11 +242,11 @@ struct core_settle {
 
 struct core_claim {
     uint32_t row;
-    uint32_t first, seats; /* where to begin to look, and at how many from 0 on */
-    struct core_run run;   /* of questions; `last` becomes the last one asked */
+    uint32_t first, seats; /* search seats 0 to seats - 1, starting with `first` */
+    struct core_run run;   /* of questions: `last` becomes the last question asked */
 
     CORE_AT
-    bool ok;        /* it has a seat; otherwise look again: they were taken and freed around us */
+    bool ok;        /* the row holds `seat`; otherwise search again: seats moved meanwhile */
     bool inherited; /* the seat's last holder died in it */
     bool asked;
     bool full; /* no question can be reserved */
@@ -269,10 +273,10 @@ struct core_resize {
     uint32_t row;
     struct core_run run; /* as in core_take */
     bool grow;
-    uint32_t to; /* but not beyond this many seats; growing, 0: as many as there is room for */
+    uint32_t to; /* never past this many seats; 0 and grow: as many as there is room for */
 
     CORE_AT
-    bool full; /* no cycle can be reserved: nothing was done */
+    bool full; /* no cycle can be reserved: nothing was changed */
     union {
         struct core_reserve reserve;
         struct core_publish publish;
@@ -281,14 +285,15 @@ struct core_resize {
 };
 
 /*
- * Finish what a dead guest left. The order matters: core_watch announces the row and reads it; then
- * the caller finds out that the row's owner is dead; then this, with the cycle that was read. From
- * the announcement on, no new owner of the row starts a cycle with the same tag.
+ * Finish what a dead guest left. The order matters. First core_watch announces the row and reads
+ * it. Then the caller proves that the row's owner is dead. Then core_reap is called, with the cycle
+ * that core_watch read. After the announcement no new owner of the row starts a cycle with the same
+ * tag.
  */
 struct core_reap {
     uint32_t by, row;
     uint32_t cycle;
-    bool gently; /* the seat is given back for its owner, who lives: nobody has died in it */
+    bool gently; /* the owner lives, and the seat is given back for it: do not mark the seat died */
 
     CORE_AT
     uint32_t seat;
@@ -304,10 +309,9 @@ struct core_reap {
     } u;
 };
 
-/* Look at what is published and finish it, so that nothing waits for a slow or dead author. */
 struct core_finish_published {
     uint32_t by;
-    bool only_i; /* V is left alone */
+    bool only_i; /* finish I alone */
 
     CORE_AT
     uint64_t word;

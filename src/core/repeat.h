@@ -1,27 +1,30 @@
 /*
- * Recoverable tickets: in and out for a guest that was the last to do both. It remembers what it
- * published: I when it came, V when it left. If both still say so, nothing has happened since:
+ * The repeat path: in and out for a guest that was the last to enter and the last to leave. The
+ * guest remembers I as it published it when it entered, and V as it published it when it left. If I
+ * and V still have these values, nothing has happened since:
  *
- *     I names it, and is finished: its row is IDLE       V names it, and it delivered that itself
- *     nothing is owed, nobody has resized                VALID was published after ISSUE, beyond it
- *     the next cycle's tag is neither I's nor V's, which have the last cycle's
+ *     I is finished: it names this guest, whose row is IDLE
+ *     V is finished: it names this guest, which delivered V's ticket itself
+ *     V.owed == 0, and no guest has resized the pool
+ *     ISSUE < VALID, because V was published after I
+ *     the next cycle's tag is neither I's nor V's: both have the last cycle's
  *
- * so that of all the questions of fast.h one is left, whether the place is an old one. That I still
- * says so is told by the compare-and-swap: if it does not, the row has said ENTERING for a moment,
- * and nobody minds a row that enters and that I does not name. Explored like the rest. On the way
- * out V alone is compared: whatever has happened to I meanwhile, a V that this guest delivered is
- * finished.
+ * Of the questions of fast.h one is left: is the place of the next ticket 2^20 tickets old? That I
+ * still has its value is decided by the compare-and-swap. If it does not, the row was ENTERING for
+ * a moment, which is harmless: other guests ignore an ENTERING row that I does not name. On the way
+ * out V alone is compared: a V that this guest delivered is finished, whatever happened to I.
  *
- * What it says now differs from what it said then by one in the ticket and one in the cycle: the
- * words are not put together anew, but added to, until one of their fields would run over.
+ * The new values of I, V and the row are the old ones plus one in the ticket and one in the cycle.
+ * So they are added to, not composed, until a field would overflow (core_repeat_until). Explored
+ * like the rest of the core.
  */
 #ifndef USHER_CORE_REPEAT_H
 #define USHER_CORE_REPEAT_H
 
 #include "core/parts.h"
 
-/* The next ticket, and the author's next cycle, `by` times. No field runs over: core_repeat_until.
-   (ISSUE and VALID run over at the top of their words: that is right.) */
+/* The ticket and the author's tag, `by` later. No field overflows into another (core_repeat_until);
+   ISSUE and VALID wrap at the top of their words, as they should. */
 #ifdef CORE_STEPS
 static inline uint64_t core__repeat_i(uint64_t i, uint32_t by)
 {
@@ -49,8 +52,8 @@ static inline uint64_t core__repeat_row(uint64_t r)
     return r + (1ULL << 20 | 1);
 }
 
-/* The last I up to which a guest may enter again that published i as it entered with the row r: as
-   long as its run of cycles is not spent and neither the tag nor the ticket runs over. */
+/* The last I that a guest may publish on the repeat path, after it published i and the row r: its
+   run of cycles is not spent before, and neither the tag nor the ticket overflows. */
 static inline uint64_t core_repeat_until(const struct core *c, uint64_t i, uint64_t r,
                                          const struct core_run *run)
 {
@@ -63,14 +66,14 @@ static inline uint64_t core_repeat_until(const struct core *c, uint64_t i, uint6
     return core__repeat_i(i, left);
 }
 
-/* May it enter again after it published i? */
+/* May the guest that published i last take the repeat path? */
 static inline bool core_repeat_may(const struct core *c, uint64_t i, uint64_t until)
 {
     (void)c;
     return i != until || CORE_DROPS(c, CORE_GUARD_REPEAT_UNTIL);
 }
 
-/* For one that may. */
+/* Enter, if core_repeat_may. f->granted: the row is in. Otherwise the row is IDLE as before. */
 static inline __attribute__((always_inline)) enum core_progress
 core_repeat_enter(struct core *c, struct core_repeat *f)
 {
@@ -100,7 +103,7 @@ core_repeat_enter(struct core *c, struct core_repeat *f)
     CORE_END(f);
 }
 
-/* It is in: is the seat that it had last still its? */
+/* After core_repeat_enter: does the guest still hold its last seat? */
 static inline __attribute__((always_inline)) enum core_progress
 core_repeat_sit(struct core *c, struct core_repeat *f)
 {
@@ -111,7 +114,7 @@ core_repeat_sit(struct core *c, struct core_repeat *f)
     CORE_END(f);
 }
 
-/* Out, for a guest that came in again. */
+/* Leave, after core_repeat_enter. */
 static inline __attribute__((always_inline)) enum core_progress
 core_repeat_leave(struct core *c, struct core_repeat *f)
 {
