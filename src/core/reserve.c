@@ -1,9 +1,9 @@
 /*
  * Reserving numbers for cycles and questions: rule 4 of core.h.
  *
- * A guest may be stopped for any time between reading a word and comparing it. Before, it announced
- * the author and the tag of the word, and read the word a second time. An author that wants to use
- * a tag again:
+ * A guest reads a word, announces its author and tag, and reads it a second time. It may then be
+ * stopped for any time before it compares and swaps the word. An author that wants to use a tag
+ * again:
  *
  *     1. reads the words that may name it: while one does, guests may still begin to rely on it
  *     2. reads the announcements of all rows

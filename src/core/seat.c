@@ -28,8 +28,8 @@
  * question.
  *
  * I is read before the row. A guest that enters writes its row, swaps I, and then reads its seat.
- * If the I read here includes that swap, the row read next is the one written before it. If not,
- * the guest reads its seat after the question was asked, and sees it.
+ * If the I read here includes that swap, the row read next includes that write. If not, the guest
+ * reads its seat after the question was asked, and sees it.
  */
 static enum core_progress is_held(struct core *c, struct core_settle *f)
 {
