@@ -50,7 +50,7 @@ enum core_relation {
     CORE_ROW_OWNED,       /* a: a row that is not IDLE, but beyond rows_used */
     CORE_SEATS_FIT,       /* a: K.seats > b: seats that there is room for */
     CORE_VALID_BOUNDED,   /* a: VALID - ISSUE > b: K.seats + owed */
-    CORE_LINE_FITS,       /* a: ISSUE - VALID > b: places of the line */
+    CORE_LINE_FITS,       /* a: ISSUE - VALID >= b: places of the line */
     CORE_SEATS_ACCOUNTED, /* a: K.seats + owed > b: free tickets + rows that are in or leaving */
     CORE_HOLDERS_BOUNDED, /* a: rows that are in > b: K.seats + owed */
     CORE_SEAT_ROWS_EXIST, /* a: a seat that names b: a row that does not exist */
