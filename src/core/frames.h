@@ -22,8 +22,8 @@ struct core_run {
     bool line;          /* the line names none of these cycles either: the guest may wait in them */
 };
 
-/* Where a part of an operation is. The part uses the operation's frame. */
-struct core_place {
+/* The position inside a part of an operation. The part uses the operation's frame. */
+struct core_part {
     CORE_AT
 };
 
@@ -53,7 +53,7 @@ struct core_reserve {
     bool full; /* no run exists: every tag is named or announced */
     uint32_t at_row, at_slot;
     uint64_t named[CORE_NAMED_WORDS]; /* bit b: run.last + 1 + b is excluded */
-    struct core_place scan, call;
+    struct core_part scan, call;
     uint64_t word;
 };
 
@@ -86,7 +86,7 @@ struct core_finish_take {
     CORE_ACTS
     uint64_t e, r, reread;
     bool ok;
-    struct core_place next;
+    struct core_part next;
     struct core_get get;
     struct core_clear clear;
 };
@@ -99,7 +99,7 @@ struct core_finish_release {
     CORE_ACTS
     uint64_t e, r, word;
     bool ok;
-    struct core_place deliver, decide;
+    struct core_part deliver, decide;
     struct core_get get;
 };
 
@@ -208,7 +208,7 @@ struct core_take {
     bool ok, slid;
     CORE_LOOKS
     uint64_t i, v, e, word;
-    struct core_place last, queue;
+    struct core_part last, queue;
     struct core_get get;
     struct core_enter enter;
     union {
@@ -237,7 +237,7 @@ struct core_settle {
     CORE_AT
     bool held, ok;
     uint64_t r, i;
-    struct core_place in;
+    struct core_part in;
 };
 
 struct core_claim {
@@ -252,7 +252,7 @@ struct core_claim {
     bool full; /* no question can be reserved */
     uint32_t seat, left;
     uint64_t word;
-    struct core_place try, ask;
+    struct core_part try, ask;
     struct core_get get;
     union {
         struct core_settle settle;
@@ -299,7 +299,7 @@ struct core_reap {
     uint32_t seat;
     bool ok;
     uint64_t r, word, reread;
-    struct core_place died;
+    struct core_part died;
     struct core_get get;
     union {
         struct core_finish_take take;

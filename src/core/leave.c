@@ -36,7 +36,7 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
 /*
  * Deliver ticket v.VALID to the guest that waits in its place, if the ticket is issued. Skip holes:
  * the next ticket becomes valid instead. f->ok: f->v is what V says now; false: another guest has
- * published since, so v is delivered.
+ * changed V, and continues from there.
  *
  * If an issued ticket has no place, there are two cases. It was valid when it was taken: its guest
  * is in. Or it is the last ticket, and its place is not recorded yet: the guest that records it

@@ -69,9 +69,9 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
  * row has no seat. Otherwise the caller reads the row again.
  *
  * The row is read once more after the seat. If it is unchanged, no other guest has reaped it
- * further, and a later change of the seat makes the compare-and-swap fail. If the dead guest's own
- * question for the seat is open, it is closed first: the answer could make the seat the dead row's
- * later, unmarked.
+ * further. A guest that does so from now on changes the seat first, so the compare-and-swap here
+ * fails. For this, no reaper may continue while the dead guest's own question for the seat is open:
+ * its answer could give the seat to the dead row later. So that question is closed first.
  */
 static enum core_progress mark_died(struct core *c, struct core_reap *f)
 {

@@ -16,7 +16,7 @@
  *     row   63 61 60  46 45          20 19      0
  *          +-----+------+--------------+---------+   A guest's state, its cycle (one per request)
  *          |state|  0   |    cycle     | ticket  |   and its ticket; while it resizes, how many
- *          +-----+------+--------------+---------+   seats that it wants. Author: the guest itself.
+ *          +-----+------+--------------+---------+   seats it wants. Author: the guest itself.
  *     line  63     44 43     28 27          2 1  0
  *          +---------+---------+-------------+----+   The place of ticket t. Author: the guest that
  *          |    t    |   row   |    cycle    |  v |   waits there. v: the verdict, core_verdict.
