@@ -128,7 +128,8 @@ unsigned model__mirror(const struct step_system *system, unsigned process);
 /* pool_settle.c: remove from a process what makes no difference any more. */
 void model__settle(const struct step_system *system, const uint64_t *words, void *state,
                    unsigned process);
-/* step_limits.simple */
+
+/* step_limits.simple: what an exploration leaves out */
 enum { WITHOUT_SEATS = 1, WITHOUT_REPEAT = 2, WITHOUT_RULE = 4 };
 
 #define MODEL_POOL(name_, title_, variant_)                                                        \
