@@ -1,7 +1,4 @@
-/*
- * What the tests of pool files share: pools that can be made, pools that cannot be opened, and
- * other files.
- */
+/* Helpers for tests of pool files: create a pool, expect that opening fails, write any file. */
 #ifndef USHER_POOL_FILE_H
 #define USHER_POOL_FILE_H
 
@@ -15,7 +12,7 @@ static inline bool root(void)
     return geteuid() == 0;
 }
 
-/* The pool cannot be opened, for this reason, and the attempt leaves nothing behind. */
+/* usher_open fails with `error`, and leaves no descriptor behind. */
 static inline void refused_with(const char *name, const struct usher_options *options, int error)
 {
     struct usher_pool *pool = (struct usher_pool *)board; /* anything but NULL */

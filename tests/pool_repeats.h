@@ -1,18 +1,18 @@
 /*
- * The sizes at which the core is explored with words so short that they repeat, and with store
- * buffers; and the guards that only these need. For pool_test.c.
+ * The sizes at which pool_test.c explores the core with words that are short enough to repeat, and
+ * with store buffers; and the guards that only these sizes need.
  *
- * pauses: a step is a whole operation, and at most so many operations are interrupted at a time.
- * Tags have 1 or 2 bits, cycles and questions one more, tickets as few as the size allows: 3 bits,
- * so 8 tickets, for k + line up to 3, otherwise 4. The first process comes until its words repeat
- * while another process is interrupted.
+ * pauses: a step is a whole operation, and at most that many operations are interrupted at the same
+ * time. Tags have 1 or 2 bits, cycles and questions one more. Tickets have as few bits as the size
+ * allows: 3 bits, so 8 tickets, for k + line up to 3, otherwise 4. The first process enters until
+ * its words repeat while another process is interrupted.
  */
 #ifndef USHER_TESTS_POOL_REPEATS_H
 #define USHER_TESTS_POOL_REPEATS_H
 
 #include "pool_sizes.h"
 
-/* In all of these `simple` leaves out what is not the subject: see step_limits. */
+/* `simple` leaves out what a size is not about: see step_limits. */
 static const struct size repeat_sizes[] = {
     {2, 1, {.cycles = 10, .fewer = 9, .tag_bits = 1, .line = 1, .pauses = 2, .simple = 3}},
     {2,
@@ -49,7 +49,7 @@ static const struct size slow_repeat_sizes[] = {
     {3, 1, {.cycles = 2, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}},
 };
 
-/* Stores that are on their way to memory: x86-TSO. */
+/* With store buffers: x86-TSO. */
 static const struct size tso_sizes[] = {
     {2, 1, {.cycles = 2, .crashes = 1, .buffer = 1}},
     {2, 1, {.cycles = 1, .crashes = 1, .buffer = 2}},
@@ -69,7 +69,7 @@ static const struct row repeat_rows[] = {
      {3, 1, {.cycles = 2, .fewer = 1, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}}},
     {"v-still",
      {3, 1, {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 7}}},
-    {"again-until",
+    {"repeat-until",
      {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 1}}},
     {"announce-i",
      {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
@@ -114,8 +114,8 @@ static const struct row repeat_rows[] = {
 };
 
 static const struct row slow_repeat_rows[] = {
-    /* B holds, X and G give up, X takes the last place again, G resizes until its cycle returns and
-       waits: its old place stands before X's. */
+    /* B holds. X and G give up. X takes the last place again. G resizes until its cycle repeats,
+       and waits: its old place is before X's. */
     {"scan-line",
      {3,
       1,
@@ -128,7 +128,7 @@ static const struct row slow_repeat_rows[] = {
        .pauses = 1,
        .last = 2,
        .simple = 7}}},
-    /* A has scanned the announcements, B announces K's author A, C finishes B's resize, A scans K
+    /* A has scanned the announcements. B announces K's author, A. C finishes B's resize. A scans K,
        and resizes with the tag that B relies on. */
     {"scan-order",
      {3,
@@ -145,41 +145,41 @@ static const struct row slow_repeat_rows[] = {
        .simple = 7}}},
 };
 
-/* The four losses of words that repeat, without the rule on replaced values (`simple` 4): what is
-   found is the loss itself. */
+/* The four losses that repeated words cause. The rule on replaced values is off (`simple` 4), so
+   the loss itself is found. */
 static const struct row harm_rows[] = {
     /* two holders of one seat */
     {"announce-i",
      {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 7}}},
-    /* K counts a resize that was undone: a seat is made */
+    /* K counts a resize that was undone: a seat is made up */
     {"announce-k",
      {2,
       2,
       {.cycles = 1, .grows = 1, .shrinks = 2, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 7}}},
-    /* a dead place is recorded: one is granted too many */
+    /* a dead place is recorded: one guest too many is granted */
     {"announce-line",
      {3, 1, {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 7}}},
 };
 
 static const struct row slow_harm_rows[] = {
-    /* V is published over before it is finished: the author grows the pool, and K does not say so.
-       (With waiters instead of a resize it takes four guests: too many states.) */
+    /* V is published over before it is finished: the author has grown the pool, and K is not
+       changed. (With waiters instead of a resize this takes four guests: too many states.) */
     {"announce-v",
      {2,
       2,
       {.cycles = 18, .fewer = 17, .grows = 1, .tag_bits = 1, .line = 1, .pauses = 2, .simple = 7}}},
 };
 
-/* A mutant holds at these sizes. */
+/* The mutant breaks no rule at this size. */
 static const struct row spare_rows[] = {
-    /* without store buffers the second read cannot overtake the announcement */
+    /* without a store buffer the second read cannot overtake the announcement */
     {"announce-order",
      {2, 1, {.cycles = 10, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}}},
 };
 
-/* Found out at no size that was tried, but elsewhere: by src/core/get_test.c, built without the
-   guard (get_without_*), or on the walks of pool_walk_test.c. */
-static const char *const found_elsewhere[] = {
+/* Caught at no size that was tried, but elsewhere: by src/core/get_test.c, built without the guard
+   (get_without_*), or by the walks of pool_walk_test.c. */
+static const char *const caught_elsewhere[] = {
     "second-k",      "second-line", "second-seat", "second-row",
     "announce-seat", "scan-first",  "scan-seats",  "slide-waits",
 };
@@ -194,7 +194,7 @@ enum {
     HARM_ROWS = sizeof harm_rows / sizeof harm_rows[0],
     SLOW_HARM_ROWS = sizeof slow_harm_rows / sizeof slow_harm_rows[0],
     SPARE_ROWS = sizeof spare_rows / sizeof spare_rows[0],
-    FOUND_ELSEWHERE = sizeof found_elsewhere / sizeof found_elsewhere[0],
+    CAUGHT_ELSEWHERE = sizeof caught_elsewhere / sizeof caught_elsewhere[0],
 };
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The sizes at which the core is explored, and for each of its guards one at which it is found out
- * that it has been dropped. For pool_test.c, which explores them one state beside the other, and
- * pool_sweep_test.c, which forgets what lies behind it.
+ * The sizes at which the core is explored, and for each guard a size at which its absence is
+ * caught. For pool_test.c, which keeps all states in memory, and pool_sweep_test.c, which forgets
+ * finished groups of states.
  */
 #ifndef USHER_TESTS_POOL_SIZES_H
 #define USHER_TESTS_POOL_SIZES_H
@@ -27,12 +27,13 @@ static const struct size quick_sizes[] = {
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 1}},
     {2, 1, {.cycles = 2, .crashes = 1, .stale = 3}},
     {3, 1, {.cycles = 2, .fewer = 2, .crashes = 2}},
-    {3, 1, {.cycles = 1, .line = 2}}, /* too short for all: one finds it full */
-    /* A guest adopts a place that is decided before it is recorded: it gets the next place. */
+    {3, 1, {.cycles = 1, .line = 2}}, /* too short for all: a guest finds the line full */
+    /* A guest adopts a place that gets its verdict before it is recorded: it gets the next place.
+       */
     {2, 1, {.cycles = 2, .gives_up = 1, .stale = 1}},
     {2, 1, {.cycles = 2, .gives_up = 1, .stale = 2}},
     {3, 1, {.cycles = 1, .stale = 1}},
-    /* A guest clears an old verdict late, when the new one is the same. */
+    /* A guest clears an old verdict late, when the new verdict is the same. */
     {3, 1, {.cycles = 1, .gives_up = 1, .stale = 2}},
 };
 
@@ -60,7 +61,7 @@ static const struct size large_sizes[] = {
     {3, 2, {.cycles = 2, .crashes = 1, .count_bits = 5}},
 };
 
-/* Where each guard, dropped, is found out. */
+/* A guard, and the size at which its absence is caught. */
 struct row {
     const char *mutant;
     struct size size;
@@ -101,10 +102,10 @@ static const struct row quick_rows[] = {
     {"issued", {2, 1, {.cycles = 2, .crashes = 1, .stale = 2}}},
     {"slide-place", {3, 1, {.cycles = 1, .gives_up = 1, .queue = 3}}},
     {"next-cleared", {3, 1, {.cycles = 1, .stale = 1}}},
-    {"again-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
+    {"repeat-v", {2, 1, {.cycles = 2, .shrinks = 1}}},
 };
 
-/* These break no rule: somebody is stuck, or does not get in. */
+/* Without these no rule is broken, but a process is stuck or never enters. */
 static const struct row stuck_rows[] = {
     {"author-tag", {2, 1, {.cycles = 2, .crashes = 1}}},
     {"finish-i", {2, 1, {.cycles = 1, .crashes = 1}}},

@@ -1,6 +1,6 @@
 /*
- * Pools for tests on real processes: a directory of their own, children that do not outlive the
- * test, waiting that ends, and what must be so when all is quiet.
+ * Helpers for tests of pools in real processes: a directory for the pools, children that die with
+ * the test, waiting with a limit, and checks of a pool at rest.
  */
 #ifndef USHER_POOL_SUPPORT_H
 #define USHER_POOL_SUPPORT_H
@@ -32,9 +32,9 @@ enum { PATIENCE_S = SUPPORT_PATIENCE_S, SUPPORT_SEATS = 64, SUPPORT_GUESTS = 256
 static uint64_t seed = 1;
 static char directory[64];
 static pid_t tester;
-static char doing[160]; /* what a failure is a failure of */
+static char doing[160]; /* what the test does now: printed if it fails */
 
-/* A number below the limit, from a state of one's own. */
+/* A random number below the limit, from the caller's state. */
 static inline uint32_t roll(uint64_t *state, uint32_t limit)
 {
     *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -54,7 +54,8 @@ static inline __attribute__((format(printf, 1, 2))) void now_doing(const char *f
     va_end(arguments);
 }
 
-/* A test ends: what it was at, if it failed; and its files. A child leaves the files alone. */
+/* At exit: print what the test was doing, if it failed, and delete its files. Children delete none.
+   */
 static inline void support__end(int status, void *unused)
 {
     (void)unused;
@@ -74,8 +75,8 @@ static inline void support__end(int status, void *unused)
     (void)rmdir(directory);
 }
 
-/* Once, before the first pool: a directory of our own for them, and the seed: the last argument
-   that is a number, or the time. */
+/* Call once, before the first pool. Makes a directory for the pools, and sets the seed: the last
+   argument that is a number, or the time. */
 static inline void support_begin(int argc, char **argv)
 {
     seed = (uint64_t)time(NULL);
@@ -93,7 +94,7 @@ static inline void support_begin(int argc, char **argv)
     tester = getpid();
     EXPECT_EQ(on_exit(support__end, NULL), 0);
     EXPECT_EQ(setenv("USHER_DIR", directory, 1), 0);
-    (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* short pauses are short */
+    (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* so that short pauses are short */
 }
 
 static inline bool support_slow(int argc, char **argv)
@@ -105,7 +106,7 @@ static inline bool support_slow(int argc, char **argv)
     return slow;
 }
 
-/* Memory that the children share with us, all zero. */
+/* Memory that is shared with children, all zero. */
 static inline void *share(size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -132,7 +133,7 @@ static inline void pause_us(long us)
     (void)nanosleep(&t, NULL);
 }
 
-/* Wait until something is so. The limit only guards against waiting for ever. */
+/* Wait until the condition holds. The limit only guards against waiting for ever. */
 #define AWAIT(condition)                                                                           \
     do {                                                                                           \
         int64_t limit_ = now_ns() + PATIENCE_S * 1000000000LL;                                     \
@@ -150,10 +151,10 @@ static inline void pause_us(long us)
 struct child {
     pid_t pid;
     int status;
-    bool gone; /* and status says how */
+    bool gone; /* it has ended with `status` */
 };
 
-/* Fork. True in the child, which dies with its parent. */
+/* Fork. Returns true in the child, which dies with its parent. */
 static inline bool begin_child(struct child *child)
 {
     pid_t parent = getpid();
@@ -170,7 +171,7 @@ static inline bool begin_child(struct child *child)
     return true;
 }
 
-/* Has it ended? Ending because a check failed in it is a failure here. */
+/* Has the child ended? If a check failed in it, this test fails. */
 static inline bool gone(struct child *child)
 {
     if (!child->gone && waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
@@ -186,7 +187,7 @@ static inline bool was_killed(const struct child *child)
     return child->gone && WIFSIGNALED(child->status);
 }
 
-/* SIGKILL, and the kernel's word that it is dead. */
+/* Send SIGKILL, and wait until the kernel reports the death. */
 static inline void kill_child(struct child *child)
 {
     if (!child->gone) {
@@ -195,7 +196,7 @@ static inline void kill_child(struct child *child)
     }
 }
 
-/* What the kernel says a process is doing: 'R', 'S', 'T', 'Z', ..; 0 if there is none. */
+/* The state of a process in /proc: 'R', 'S', 'T', 'Z', ..; 0 if it does not exist. */
 static inline char state_of(pid_t pid)
 {
     char text[512];
@@ -219,7 +220,7 @@ static inline struct usher_pool *open_pool(const char *name, uint32_t seats, uin
     return pool;
 }
 
-/* The position in line of a process, from 1; 0 if it does not wait. */
+/* The position of a process in the line, from 1; 0 if it does not wait. */
 static inline uint32_t position_of(struct usher_pool *pool, pid_t pid)
 {
     struct usher_guest guests[SUPPORT_GUESTS];
@@ -250,8 +251,8 @@ static inline void expect_info(struct usher_pool *pool, uint32_t seats, uint32_t
     }
 }
 
-/* Nobody holds or waits, or those who do are dead: there are exactly that many seats. Returns how
-   many of them are inherited from the dead. */
+/* Expect exactly that many seats in a pool where all holders and waiters are dead, if there are
+   any. Returns how many seats are inherited from the dead. */
 static inline unsigned expect_exactly(struct usher_pool *pool, uint32_t seats)
 {
     struct usher_seat had[SUPPORT_SEATS];

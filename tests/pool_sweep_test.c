@@ -1,9 +1,10 @@
 /*
- * The core, swept (check/sweep/sweep.h), against the core, explored (check/explore/explore.h): what is left out
- * when states are forgotten, mirrored and settled is nothing.
+ * The core, swept (check/sweep/sweep.h), against the core, explored (check/explore/explore.h):
+ * forgetting, mirroring and settling states loses nothing.
  *
- *     pool_sweep_test           small sizes, and every guard that is found out in seconds
- *     pool_sweep_test slow      larger ones, and all guards
+ *     pool_sweep_test           small sizes
+ *     pool_sweep_test guards    every guard that is caught in seconds
+ *     pool_sweep_test slow      larger sizes, and the other guards
  */
 #include "check/explore/explore.h"
 #include "check/sweep/sweep.h"
@@ -88,7 +89,7 @@ static void settle_all(const struct step_system *system, uint64_t *words, void *
     }
 }
 
-/* Is the state there? Its parts must be, too: a part that is new is of no state there. */
+/* Is the state in the graph? If one of its parts is new to the graph, it is not. */
 static bool is_in(struct check_graph *graph, const uint64_t *words, void *states)
 {
     struct check_seen *seen = &graph->seen;
@@ -108,7 +109,7 @@ static bool is_in(struct check_graph *graph, const uint64_t *words, void *states
     return check_seen_find(seen, key, check_seen_hash(seen, key)) != CHECK_NO_STATE;
 }
 
-/* Every state, settled, is a state of the settled graph. */
+/* Every state, after settling, is a state of the settled graph. */
 static void expect_covered(const struct check_graph *full, struct check_graph *settled)
 {
     _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES];
@@ -151,7 +152,7 @@ static void compare_at(const struct size *sizes, size_t count)
     }
 }
 
-/* Each guard, dropped, is found out in what is left. */
+/* A sweep with mirroring and settling catches each mutant. */
 static void caught(const struct row *rows, size_t count)
 {
     for (size_t r = 0; r < count; r++) {
@@ -166,7 +167,7 @@ static void caught(const struct row *rows, size_t count)
         (void)printf("  %s: %s\n", rows[r].mutant,
                      how != NULL            ? how
                      : sweep.broken != NULL ? sweep.broken
-                                            : "not found out");
+                                            : "not caught");
         (void)fflush(stdout);
         EXPECT(sweep.violated != NULL || sweep.broken != NULL);
     }
@@ -182,7 +183,7 @@ static unsigned neighbour(const struct step_system *system, unsigned process)
     return process < 2 && system->n > 1 ? 1 - process : process;
 }
 
-static void a_machine_that_goes_back_is_found_out(void)
+static void a_stage_that_decreases_is_caught(void)
 {
     struct step_machine liar = model_pool;
     struct step_system system;
@@ -194,8 +195,8 @@ static void a_machine_that_goes_back_is_found_out(void)
     EXPECT(sweep.broken != NULL && !sweep.complete);
 }
 
-/* The second process does not remember what it published. */
-static void processes_that_are_not_alike_are_found_out(void)
+/* The second process does not take the repeat path, so it is not symmetric to the first. */
+static void processes_that_are_not_symmetric_are_caught(void)
 {
     struct step_machine liar = model_pool;
     struct step_system system;
@@ -212,11 +213,11 @@ static const char *a_directory(void)
     return getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
 }
 
-/* At this size, with so much memory, that much of what waits has to be put away. */
+/* At this size, LITTLE bytes of memory are so few that states are spilled to disk. */
 static const struct size spilling_size = {3, 1, {.cycles = 1, .crashes = 1}};
 enum { LITTLE = 37 << 18 };
 
-static void what_memory_has_no_room_for_is_on_a_disk(void)
+static void states_beyond_the_memory_are_spilled_to_disk(void)
 {
     struct check_sweep_options options = {.settled = true, .memory = LITTLE, .threads = 1};
     struct step_system system;
@@ -226,7 +227,7 @@ static void what_memory_has_no_room_for_is_on_a_disk(void)
     EXPECT_EQ(all.spilled, 0);
     options.spill = a_directory();
     EXPECT_EQ(check_sweep(&sweep, &system, &options), 0);
-    (void)printf("  %llu states, %llu put away\n", (unsigned long long)sweep.states,
+    (void)printf("  %llu states, %llu spilled\n", (unsigned long long)sweep.states,
                  (unsigned long long)sweep.spilled);
     EXPECT(sweep.complete && sweep.violated == NULL);
     EXPECT(sweep.spilled > 0);
@@ -237,15 +238,15 @@ static void what_memory_has_no_room_for_is_on_a_disk(void)
     options.mirrored = true;
     options.threads = 2;
     EXPECT_EQ(check_sweep(&sweep, &system, &options), 0);
-    (void)printf("  %llu states, %llu put away, by two threads\n", (unsigned long long)sweep.states,
+    (void)printf("  %llu states, %llu spilled, by two threads\n", (unsigned long long)sweep.states,
                  (unsigned long long)sweep.spilled);
     EXPECT(sweep.complete && sweep.violated == NULL && sweep.broken == NULL);
     EXPECT(sweep.spilled > 0);
     EXPECT_EQ(sweep.all_states, all.states);
 }
 
-/* Not all states, then, and that is said. */
-static void a_disk_that_is_full_ends_it(void)
+/* The sweep then reports that it is not complete. */
+static void a_full_disk_ends_the_sweep(void)
 {
     struct check_sweep_options options = {.settled = true, .memory = LITTLE, .threads = 1};
     struct step_system system;
@@ -264,23 +265,23 @@ static void a_disk_that_is_full_ends_it(void)
     EXPECT(!sweep.complete && sweep.violated == NULL && sweep.broken == NULL);
 }
 
-static void what_is_left_stands_for_all(void)
+static void a_sweep_has_the_states_of_an_exploration(void)
 {
     compare_at(small_sizes, SMALL_SIZES);
 }
 
-static void what_is_left_stands_for_all_at_larger_sizes(void)
+static void a_sweep_has_the_states_of_an_exploration_at_larger_sizes(void)
 {
     compare_at(larger_sizes, LARGER_SIZES);
 }
 
-static void guards_dropped_are_found_out(void)
+static void mutants_are_caught(void)
 {
     caught(quick_rows, QUICK_ROWS);
     caught(stuck_rows, STUCK_ROWS);
 }
 
-static void slow_guards_dropped_are_found_out(void)
+static void slow_mutants_are_caught(void)
 {
     caught(slow_rows, SLOW_ROWS);
     caught(swept_rows, SWEPT_ROWS);
@@ -289,16 +290,16 @@ static void slow_guards_dropped_are_found_out(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "slow") == 0) {
-        RUN(what_is_left_stands_for_all_at_larger_sizes);
-        RUN(slow_guards_dropped_are_found_out);
+        RUN(a_sweep_has_the_states_of_an_exploration_at_larger_sizes);
+        RUN(slow_mutants_are_caught);
     } else if (argc > 1 && strcmp(argv[1], "guards") == 0) {
-        RUN(guards_dropped_are_found_out);
+        RUN(mutants_are_caught);
     } else {
-        RUN(a_machine_that_goes_back_is_found_out);
-        RUN(processes_that_are_not_alike_are_found_out);
-        RUN(what_memory_has_no_room_for_is_on_a_disk);
-        RUN(a_disk_that_is_full_ends_it);
-        RUN(what_is_left_stands_for_all);
+        RUN(a_stage_that_decreases_is_caught);
+        RUN(processes_that_are_not_symmetric_are_caught);
+        RUN(states_beyond_the_memory_are_spilled_to_disk);
+        RUN(a_full_disk_ends_the_sweep);
+        RUN(a_sweep_has_the_states_of_an_exploration);
     }
     return 0;
 }

@@ -1,15 +1,16 @@
 /*
- * The core, as it ships, explored: never more granted than there are seats, never two with one
- * seat, exactly k seats when all is quiet and reaped, granted in order, whoever waits has a place,
- * everyone who tries enters, with any k-1 stopped, and nobody is stuck in any operation. And each
- * of its guards, dropped, is found out.
+ * The core, as it ships, explored. Its properties: never more guests are in than there are seats;
+ * no two holders have one seat; at rest and reaped, the pool has exactly k seats; tickets are
+ * granted in order; every waiter has a place; every guest that tries enters, even with any k - 1
+ * others stopped; and no process is stuck in an operation. Each guard is needed: the core without
+ * it is caught.
  *
- *     pool_test            the sizes that take seconds
- *     pool_test guards     without each of the guards
- *     pool_test repeats    words that repeat and store buffers: sizes, and without each guard
+ *     pool_test                the sizes that take seconds
+ *     pool_test guards         the mutants: the core without each guard
+ *     pool_test repeats        words that repeat, and store buffers: sizes and mutants
  *     pool_test slow-repeats   the same, minutes
- *     pool_test slow       sizes and guards that take minutes
- *     pool_test large      the largest sizes, swept: hours (MiB, default 16384; which, default all)
+ *     pool_test slow           sizes and mutants that take minutes
+ *     pool_test large [MiB [WHICH]]   the largest sizes, swept: hours (default 16384 MiB, all sizes)
  */
 #include "alone.h"
 #include "check/decide/property.h"
@@ -66,8 +67,8 @@ static void hold_at(const struct size *sizes, size_t count)
     }
 }
 
-/* What is claimed of states, without edges: where operations are interrupted, or stores buffered,
-   nothing else is. */
+/* Check what is claimed of states, without edges. Where operations are interrupted or stores are
+   buffered, nothing else is claimed. */
 static void stay_safe_at(const struct step_machine *machine, const struct size *size)
 {
     struct check_options options = {.only_exclusion = true};
@@ -92,7 +93,7 @@ static void stay_safe(const struct size *sizes, size_t count)
     }
 }
 
-/* The same at sizes of which memory holds only a part at a time; one of them, or all. */
+/* As hold_at, at sizes that memory cannot hold as a whole. only: one of them; 0: all. */
 static void sweep_at(const struct size *sizes, size_t count, size_t only)
 {
     for (size_t s = 0; s < count; s++) {
@@ -132,8 +133,8 @@ static void sweep_at(const struct size *sizes, size_t count, size_t only)
     }
 }
 
-/* Is the mutant found out at this size? Some mutants have no end of states: what is found within
-   the memory is found. */
+/* Is the mutant caught at this size? Some mutants have endless states: what is found within the
+   memory counts. */
 static bool is_caught(const struct row *row, size_t memory, bool only_safety)
 {
     struct check_options options = {
@@ -152,7 +153,7 @@ static bool is_caught(const struct row *row, size_t memory, bool only_safety)
         }
     }
     if (how == NULL && graph.complete && !only_safety && alone_longest(&graph) < 0) {
-        how = "somebody is stuck";
+        how = "a process is stuck";
     }
     if (how != NULL) {
         (void)printf("  %s: %s\n", row->mutant, why != NULL ? why : how);
@@ -163,7 +164,8 @@ static bool is_caught(const struct row *row, size_t memory, bool only_safety)
     return how != NULL;
 }
 
-/* By a rule that is broken, mostly near the start: so first in little memory. */
+/* Is the mutant caught by a broken rule? Most are near the initial state, so try with little memory
+   first. */
 static bool breaks_a_rule(const struct row *row, size_t memory)
 {
     return is_caught(row, memory / 8, true) || is_caught(row, memory, true);
@@ -172,7 +174,7 @@ static bool breaks_a_rule(const struct row *row, size_t memory)
 static void expect_caught(const struct row *row, bool found)
 {
     if (!found) {
-        (void)fprintf(stderr, "%s is not found out\n", row->mutant);
+        (void)fprintf(stderr, "%s is not caught\n", row->mutant);
         exit(1);
     }
 }
@@ -203,7 +205,7 @@ static unsigned times_named(const char *mutant, const char *const *names, size_t
     return listed;
 }
 
-static void no_guard_is_forgotten(void)
+static void every_mutant_is_listed_once(void)
 {
     for (const struct step_machine *const *m = model_pool_mutants; *m != NULL; m++) {
         const char *mutant = (*m)->name + PREFIX;
@@ -213,7 +215,7 @@ static void no_guard_is_forgotten(void)
                       times_listed(mutant, swept_rows, SWEPT_ROWS) +
                       times_listed(mutant, repeat_rows, REPEAT_ROWS) +
                       times_listed(mutant, slow_repeat_rows, SLOW_REPEAT_ROWS) +
-                      times_named(mutant, found_elsewhere, FOUND_ELSEWHERE),
+                      times_named(mutant, caught_elsewhere, CAUGHT_ELSEWHERE),
                   1);
     }
 }
@@ -233,19 +235,19 @@ static void the_core_holds_at_the_largest_sizes(void)
     sweep_at(large_sizes, LARGE_SIZES, large_only);
 }
 
-static void guards_dropped_are_found_out(void)
+static void mutants_are_caught(void)
 {
     caught(quick_rows, QUICK_ROWS, (size_t)48 << 20);
 }
 
-static void who_gets_stuck_without_a_guard_is_found(void)
+static void mutants_that_get_stuck_are_caught(void)
 {
     for (size_t r = 0; r < STUCK_ROWS; r++) {
         expect_caught(&stuck_rows[r], is_caught(&stuck_rows[r], (size_t)192 << 20, false));
     }
 }
 
-static void guards_dropped_are_found_out_at_larger_sizes(void)
+static void mutants_are_caught_at_larger_sizes(void)
 {
     caught(slow_rows, SLOW_ROWS, (size_t)2 << 30);
 }
@@ -267,7 +269,7 @@ static void the_core_holds_with_store_buffers(void)
     stay_safe(tso_sizes, TSO_SIZES);
 }
 
-static void guards_dropped_are_found_out_where_words_repeat(void)
+static void mutants_are_caught_where_words_repeat(void)
 {
     break_rules(repeat_rows, REPEAT_ROWS, (size_t)1 << 30);
 }
@@ -283,21 +285,21 @@ static void the_core_holds_where_words_repeat_at_larger_sizes(void)
     stay_safe(slow_tso_sizes, SLOW_TSO_SIZES);
 }
 
-static void guards_are_found_out_where_words_repeat_at_larger_sizes(void)
+static void mutants_are_caught_where_words_repeat_at_larger_sizes(void)
 {
     break_rules(slow_repeat_rows, SLOW_REPEAT_ROWS, (size_t)4 << 30);
     break_rules(slow_harm_rows, SLOW_HARM_ROWS, (size_t)4 << 30);
 }
 
-static void guards_that_make_no_difference_at_some_sizes(void)
+static void some_mutants_break_no_rule_at_some_sizes(void)
 {
     for (size_t r = 0; r < SPARE_ROWS; r++) {
         stay_safe_at(pool_find(spare_rows[r].mutant), &spare_rows[r].size);
     }
 }
 
-/* A reaper that goes on publishing though the row has gone on: the others lose nothing by it. */
-static void one_that_is_stuck_is_found(void)
+/* A reaper that keeps publishing although the row has changed. The other processes lose nothing. */
+static void a_stuck_process_is_found(void)
 {
     const struct size size = {2, 1, {.cycles = 1, .crashes = 1}};
     struct check_options options = {.memory = (size_t)64 << 20};
@@ -313,28 +315,28 @@ static void one_that_is_stuck_is_found(void)
 
 int main(int argc, char **argv)
 {
-    RUN(no_guard_is_forgotten);
+    RUN(every_mutant_is_listed_once);
     if (argc > 1 && strcmp(argv[1], "slow") == 0) {
         RUN(the_core_holds_at_larger_sizes);
-        RUN(guards_dropped_are_found_out_at_larger_sizes);
+        RUN(mutants_are_caught_at_larger_sizes);
     } else if (argc > 1 && strcmp(argv[1], "large") == 0) {
         large_memory = (argc > 2 ? strtoull(argv[2], NULL, 10) : 16384) << 20;
         large_only = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
         RUN(the_core_holds_at_the_largest_sizes);
     } else if (argc > 1 && strcmp(argv[1], "guards") == 0) {
-        RUN(guards_dropped_are_found_out);
-        RUN(who_gets_stuck_without_a_guard_is_found);
+        RUN(mutants_are_caught);
+        RUN(mutants_that_get_stuck_are_caught);
     } else if (argc > 1 && strcmp(argv[1], "repeats") == 0) {
         RUN(the_core_holds_where_words_repeat);
         RUN(the_core_holds_with_store_buffers);
-        RUN(guards_dropped_are_found_out_where_words_repeat);
+        RUN(mutants_are_caught_where_words_repeat);
         RUN(words_that_repeat_do_harm);
     } else if (argc > 1 && strcmp(argv[1], "slow-repeats") == 0) {
         RUN(the_core_holds_where_words_repeat_at_larger_sizes);
-        RUN(guards_are_found_out_where_words_repeat_at_larger_sizes);
-        RUN(guards_that_make_no_difference_at_some_sizes);
+        RUN(mutants_are_caught_where_words_repeat_at_larger_sizes);
+        RUN(some_mutants_break_no_rule_at_some_sizes);
     } else {
-        RUN(one_that_is_stuck_is_found);
+        RUN(a_stuck_process_is_found);
         RUN(the_core_holds_at_small_sizes);
     }
     return 0;

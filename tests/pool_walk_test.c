@@ -1,9 +1,9 @@
 /*
- * The core with words that repeat, on random walks: a guest is interrupted before any access of any
- * operation, for as many operations of the others as it takes, and goes on. Guests come for ever,
+ * The core with words that repeat, on random walks. A guest is interrupted before any access of any
+ * operation, while others do any number of operations, and then continues. Guests enter for ever,
  * give up, crash, and resize the pool. Every state is judged as in an exploration (pool_judge.c).
- * Walks go where explorations have too many states. They prove nothing, but find soon what is
- * wrong: some guards, dropped, are found out here alone.
+ * Walks reach sizes that have too many states to explore. They prove nothing, but find errors soon:
+ * some mutants are caught only here.
  *
  *     pool_walk_test [SEED]         the core, and the mutants; seconds
  *     pool_walk_test slow [SEED]    the core, for minutes
@@ -16,16 +16,16 @@
 
 enum { MOST = 8 };
 
-enum { CRASH_EVENT = 1, LAST_CHOICE = 4, PAUSE_EVENT = 5 }; /* as model/pool_world.h has them */
+enum { CRASH_EVENT = 1, LAST_CHOICE = 4, PAUSE_EVENT = 5 }; /* as in model/pool_world.h */
 
 struct walk {
     struct step_system system;
     _Atomic uint64_t words[STEP_MAX_SHARED_WORDS];
     _Alignas(8) unsigned char states[MOST * STEP_MAX_PRIVATE_BYTES];
     uint64_t start[STEP_MAX_SHARED_WORDS];
-    unsigned held[MOST]; /* a paused process is left alone for so many turns */
-    /* How this walk goes: something happens, an operation is interrupted, one goes on to its end,
-       each in one turn of so many; an interrupted one is left alone for up to so many. */
+    unsigned held[MOST]; /* turns for which a paused process does not move */
+    /* Odds of this walk: one turn in `happens` is an event, one in `interrupts` interrupts an
+       operation, one in `finishes` runs it to its end. `rests` bounds `held`. */
     unsigned happens, interrupts, finishes, rests;
     uint64_t seed;
 };
@@ -60,8 +60,7 @@ static void begin(const struct step_machine *machine, const struct size *size, u
     walk.rests = 4U << below(8);
 }
 
-/* One turn of a process: a whole operation, or one access of it, or something that happens to it.
-   */
+/* One turn of a process: a whole operation, one access of it, or an event. */
 static void turn(unsigned process)
 {
     const struct step_machine *machine = walk.system.machine;
@@ -74,14 +73,14 @@ static void turn(unsigned process)
     }
     bool finish = busy ? below(walk.finishes) == 0 : below(walk.interrupts) != 0;
     if (!finish && machine->event(&walk.system, &memory, state, process, PAUSE_EVENT)) {
-        /* some accesses more, or a long rest */
+        /* go on with the next access, or rest for a while */
         walk.held[process] = below(3) == 0 ? below(walk.rests) : 0;
         return;
     }
     machine->step(&walk.system, &memory, state, process);
 }
 
-/* What is wrong within so many turns; NULL if nothing is. */
+/* Walk that many turns. Returns what is wrong, or NULL. */
 static const char *go(uint64_t turns, uint64_t *made)
 {
     uint64_t words[STEP_MAX_SHARED_WORDS];
@@ -124,7 +123,7 @@ static void hold_for(uint64_t turns)
         uint64_t all = 0;
         pool_print_size(&sizes[s]);
         (void)fflush(stdout);
-        /* now and then from the start again: crashes are counted */
+        /* begin again every 20,000 turns: the number of crashes is limited */
         for (uint64_t seed = first_seed; all < turns; seed++) {
             begin(&model_pool, &sizes[s], seed);
             const char *wrong = go(20000, &made);
@@ -149,8 +148,8 @@ static void nothing_is_wrong_on_any_long_walk(void)
     hold_for(60000000);
 }
 
-/* Is the mutant found out at one of the sizes? */
-static bool found_out(const struct step_machine *machine, uint64_t turns)
+/* Is the mutant caught at one of the sizes? */
+static bool caught(const struct step_machine *machine, uint64_t turns)
 {
     for (uint64_t seed = first_seed; seed < first_seed + turns / 20000; seed++) {
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
@@ -166,11 +165,11 @@ static bool found_out(const struct step_machine *machine, uint64_t turns)
             }
         }
     }
-    (void)printf("  %s: not found out\n", machine->name + PREFIX);
+    (void)printf("  %s: not caught\n", machine->name + PREFIX);
     return false;
 }
 
-static void each_of_these_guards_is_found_out(void)
+static void each_of_these_mutants_is_caught(void)
 {
     static const char *const guards[] = {
         "announce-v", "announce-seat", "scan-v", "scan-k", "scan-announced", "slide-waits",
@@ -179,7 +178,7 @@ static void each_of_these_guards_is_found_out(void)
     for (size_t g = 0; g < sizeof guards / sizeof guards[0]; g++) {
         const struct step_machine *machine = pool_find(guards[g]);
         EXPECT(machine != NULL);
-        missed += !found_out(machine, 3000000);
+        missed += !caught(machine, 3000000);
         (void)fflush(stdout);
     }
     EXPECT_EQ(missed, 0);
@@ -194,6 +193,6 @@ int main(int argc, char **argv)
         return 0;
     }
     RUN(nothing_is_wrong_on_any_walk);
-    RUN(each_of_these_guards_is_found_out);
+    RUN(each_of_these_mutants_is_caught);
     return 0;
 }

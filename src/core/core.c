@@ -1,6 +1,6 @@
 /*
- * Recoverable tickets: entering, and taking a place. See core.h. What I says is finished in
- * issued.c; leaving is in leave.c, what happens to the dead in reap.c.
+ * Entering, and taking a place in the line: see core.h. issued.c finishes what I says, leave.c has
+ * the way out, reap.c the dead.
  */
 #include "core/core.h"
 
@@ -17,10 +17,10 @@ void core_init(struct core *c, uint32_t seats)
     atomic_init(&c->words[CORE_AT_K(c)], core_k(seats, CORE_NOBODY, 0));
     for (uint32_t g = 0; g < c->rows; g++) {
         atomic_init(&c->words[core__row_at(c, g)], core_row(CORE_IDLE, 0, 0));
-        atomic_init(&c->words[core__seat_of_at(c, g)], core_own(CORE_NO_SEAT, 0));
+        atomic_init(&c->words[core__hint_at(c, g)], core_hint(CORE_NO_SEAT, 0));
         core_disown(c, g);
     }
-    /* Ticket 0 was never issued: its place, and all of the lap before, count as served. */
+    /* Ticket 0 is never issued: its place, and the places of the lap before it, are SERVED. */
     for (uint32_t t = 0; t <= c->line_mask; t++) {
         uint32_t before = t == 0 ? 0 : t - c->line_mask - 1;
         atomic_init(&c->words[core__line_at(c, t)], core_line(before, CORE_NOBODY, 0, CORE_SERVED));
@@ -30,21 +30,14 @@ void core_init(struct core *c, uint32_t seats)
     }
 }
 
-enum core_progress core_tidy(struct core *c, struct core_tidy *f)
+enum core_progress core_help_enter(struct core *c, struct core_help_enter *f)
 {
     CORE_BEGIN(f);
     f->full = false;
     for (;;) {
         CORE_FORGET(f->u);
         if (core_run_spent(c, &f->run)) {
-            CORE_FRESH(f->u);
-            f->u.reserve.by = f->row;
-            f->u.reserve.purpose = CORE_TO_ENTER;
-            f->u.reserve.run = f->run;
-            CORE_CALL(f, core_reserve(c, &f->u.reserve));
-            f->run = f->u.reserve.run;
-            f->full = f->u.reserve.full;
-            CORE_FORGET(f->u);
+            CORE_CALL(f, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ENTER, &f->run, &f->full));
             if (f->full) {
                 break;
             }
@@ -68,7 +61,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
         f->u.enter.absorb = true;
         CORE_CALL(f, core_enter(c, &f->u.enter));
         f->run = f->u.enter.run;
-        if (f->u.enter.granted) { /* what was owed is taken: it goes back to nobody */
+        if (f->u.enter.granted) { /* with an owed ticket: leaving pays the debt in V */
             f->i = core_row(CORE_LEAVING, f->run.last, f->u.enter.ticket);
             CORE_FRESH(f->u);
             f->u.leave.leave.row = f->row;
@@ -78,7 +71,7 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
             if (!f->u.leave.leave.done) {
                 CORE_CALL(f, core_leave_slowly(c, &f->u.leave));
             }
-        } else if (!f->u.enter.again && !f->u.enter.untidy) {
+        } else if (!f->u.enter.lost_race && !f->u.enter.needs_help) {
             break;
         }
     }
@@ -87,9 +80,9 @@ enum core_progress core_tidy(struct core *c, struct core_tidy *f)
 }
 
 /*
- * Is the last place in the line one that nobody waits in? f->i is I, finished; f->v is V. The
- * answer is in f->ok. A place is a hole if its guest no longer waits in that cycle, or if it is a
- * copy of the place before it (core_slide).
+ * Is the last place of the line a hole, which the next guest can adopt? Input: f->i is I, finished;
+ * f->v is V. Output: f->ok. A hole is a place whose guest no longer waits in that cycle, or a copy
+ * of the place before it (core_slide).
  */
 static enum core_progress last_is_hole(struct core *c, struct core_take *f)
 {
@@ -113,7 +106,7 @@ static enum core_progress last_is_hole(struct core *c, struct core_take *f)
     CORE_END(&f->last);
 }
 
-/* The row says WAITING. Get it a place: f->full says that there is none. */
+/* Get a place for the row, which is WAITING. f->full: no place is free. */
 static enum core_progress queue_up(struct core *c, struct core_take *f)
 {
     CORE_DOOMED(c,
@@ -145,7 +138,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
             f->ticket++;
             if (core_ticket_after(f->ticket, core_v_valid(f->v)) > (int32_t)c->line_mask &&
                 !CORE_DROPS(c, CORE_GUARD_ROOM)) {
-                /* No room: give the holes back to the end of the line, once. */
+                /* No room. Once, move the holes to the end of the line, and try again. */
                 f->full = f->slid;
                 if (f->full) {
                     CORE_RETURN(&f->queue);
@@ -179,7 +172,7 @@ static enum core_progress queue_up(struct core *c, struct core_take *f)
     CORE_END(&f->queue);
 }
 
-/* Enter, if a ticket is valid: f->enter says. Otherwise see that f->run has a cycle to wait in. */
+/* Enter, if a ticket is valid: f->enter.granted. Otherwise reserve cycles to wait in: f->run. */
 static enum core_progress enter_or_reserve(struct core *c, struct core_take *f)
 {
     CORE_BEGIN(&f->last);
@@ -191,25 +184,19 @@ static enum core_progress enter_or_reserve(struct core *c, struct core_take *f)
         f->enter.seat = f->seat;
         CORE_CALL(&f->last, core_enter(c, &f->enter));
         f->run = f->enter.run;
-        if (f->enter.untidy) {
+        if (f->enter.needs_help) {
             CORE_FRESH(f->u);
-            f->u.tidy.row = f->row;
-            f->u.tidy.run = f->run;
-            CORE_CALL(&f->last, core_tidy(c, &f->u.tidy));
-            f->run = f->u.tidy.run;
-            f->full = f->u.tidy.full;
+            f->u.help.row = f->row;
+            f->u.help.run = f->run;
+            CORE_CALL(&f->last, core_help_enter(c, &f->u.help));
+            f->run = f->u.help.run;
+            f->full = f->u.help.full;
             CORE_FORGET(f->u);
         }
-    } while ((f->enter.again || f->enter.untidy) && !f->full);
+    } while ((f->enter.lost_race || f->enter.needs_help) && !f->full);
     if (!f->enter.granted && !f->full && !core__may_wait(c, &f->run)) {
-        CORE_FRESH(f->u);
-        f->u.reserve.by = f->row;
-        f->u.reserve.purpose = CORE_TO_WAIT;
-        f->u.reserve.run = f->run;
-        CORE_CALL(&f->last, core_reserve(c, &f->u.reserve));
-        f->run = f->u.reserve.run;
-        f->full = f->u.reserve.full;
-        CORE_FORGET(f->u);
+        CORE_CALL(&f->last,
+                  core__reserve(c, &f->u.reserve, f->row, CORE_TO_WAIT, &f->run, &f->full));
     }
     CORE_END(&f->last);
 }
@@ -254,7 +241,7 @@ enum core_progress core_take(struct core *c, struct core_take *f)
     CORE_END(f);
 }
 
-enum core_progress core_help(struct core *c, struct core_help *f)
+enum core_progress core_finish_published(struct core *c, struct core_finish_published *f)
 {
     CORE_BEGIN(f);
     CORE_CALL(f, core__get_i(c, &f->get, f->by, &f->word));

@@ -1,14 +1,15 @@
 /*
- * The core as it ships, on real processes that share memory and are killed at random instants.
+ * The core as it ships, in real processes that share memory and are killed at random instants.
  *
- * Each child comes, waits by looking at its row, sits down, stays a while, leaves; now and then it
- * gives up. The parent kills children with SIGKILL, knows from the kernel that they are dead, reaps
- * their rows and starts others in them. Every entry is checked: a seat has one live owner, and when
- * all is quiet the pool has exactly its seats. usage: core_test [SEED]
+ * Each child takes a ticket, waits by reading its row, claims a seat, stays a while and leaves; now
+ * and then it gives up. The parent kills children with SIGKILL, waits for their death, reaps their
+ * rows and starts other children in them. Every entry is checked: a seat has one live owner. At the
+ * end the pool has exactly its seats. usage: core_test [SEED]
  */
 #include "core/core.h"
 
 #include "core/fast.h"
+#include "core/small_core.h"
 #include "test.h"
 
 #include <errno.h>
@@ -20,12 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROWS = 12, SEATS = 8, LINE = 32, WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS };
+enum { ROWS = 12, SEATS = 8, LINE = 32, WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS) };
 
-/* What all share. The owners are the test's own record, kept outside the pool. */
+/* What the processes share. `owner` is the test's own record, outside the pool's words. */
 struct shared {
     _Atomic uint64_t words[WORDS];
-    atomic_uint owner[SEATS]; /* row + 1 of who sits there, by its own word; 0: nobody */
+    atomic_uint owner[SEATS]; /* row + 1 of the guest that says it holds the seat; 0: none */
     atomic_uint entries[ROWS], gave_up[ROWS];
     atomic_uint stop;
     atomic_uint clash; /* entries that found a live owner in their seat */
@@ -43,18 +44,10 @@ static uint32_t below(uint32_t limit)
 
 static void lay_out(uint32_t seats)
 {
-    core = (struct core){
-        .words = shared->words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, seats);
+    core = small_core(shared->words, ROWS, LINE, SEATS, seats);
 }
 
-/* What a guest keeps between its requests. */
+/* What a guest remembers between its requests. */
 struct mine {
     struct core_run cycles, questions;
 };
@@ -92,11 +85,11 @@ static void sit_and_leave(uint32_t row, struct mine *mine, const struct core_tak
     (void)core_release(&core, &release);
 }
 
-/* Once around. */
-static void come(uint32_t row, struct mine *mine, bool may_give_up)
+/* One request: enter or wait, hold a seat, leave; or give up. */
+static void request(uint32_t row, struct mine *mine, bool may_give_up)
 {
     struct core_take take = {.row = row, .run = mine->cycles};
-    take.seat = core_own_seat(atomic_load(&core.words[core__own_seat_at(&core, row)]));
+    take.seat = core_hint_seat(atomic_load(&core.words[core__own_hint_at(&core, row)]));
     (void)core_take(&core, &take);
     EXPECT(!take.full);
     mine->cycles = take.run;
@@ -106,7 +99,7 @@ static void come(uint32_t row, struct mine *mine, bool may_give_up)
     }
     uint32_t patience = may_give_up && below(4) == 0 ? below(20) : UINT32_MAX;
     while (core_row_state(row_word(row)) != CORE_GRANTED) {
-        struct core_help help = {.by = row};
+        struct core_finish_published help = {.by = row};
         if (patience-- == 0) {
             struct core_give_up give_up = {.row = row, .cycle = take.run.last};
             (void)core_give_up(&core, &give_up);
@@ -115,7 +108,7 @@ static void come(uint32_t row, struct mine *mine, bool may_give_up)
                 return;
             }
         }
-        (void)core_help(&core, &help);
+        (void)core_finish_published(&core, &help);
         (void)sched_yield();
     }
     sit_and_leave(row, mine, &take);
@@ -129,23 +122,23 @@ static pid_t start(uint32_t row)
     if (child == 0) {
         seed ^= (uint64_t)getpid() << 20;
         while (atomic_load(&shared->stop) == 0) {
-            come(row, &mine, true);
+            request(row, &mine, true);
         }
         _exit(0);
     }
     return child;
 }
 
-/* The parent has the kernel's word that the row's process is gone. */
-static void bury(uint32_t row)
+/* Reap the row of a child that waitpid(2) has reported as dead. */
+static void reap(uint32_t row)
 {
-    struct core_reap reap = {.by = row, .row = row, .cycle = core_row_cycle(row_word(row))};
+    struct core_reap f = {.by = row, .row = row, .cycle = core_row_cycle(row_word(row))};
     core_disown(&core, row);
     for (uint32_t s = 0; s < SEATS; s++) {
         unsigned mine = row + 1;
         atomic_compare_exchange_strong(&shared->owner[s], &mine, 0);
     }
-    (void)core_reap(&core, &reap);
+    (void)core_reap(&core, &f);
     EXPECT_EQ(core_row_state(row_word(row)), CORE_IDLE);
 }
 
@@ -163,10 +156,10 @@ static void expect_quiet(uint32_t seats)
 static void pause_us(long us)
 {
     struct timespec t = {0, us * 1000};
-    (void)nanosleep(&t, NULL); /* the interval between kills, not a wait for anything */
+    (void)nanosleep(&t, NULL); /* the interval between kills; no test waits by time */
 }
 
-/* Kill and start children for a number of kills; the pool must come out whole. */
+/* Kill and restart children that many times. At the end no seat is lost or made. */
 static void survive(uint32_t seats, unsigned kills)
 {
     pid_t children[ROWS];
@@ -182,7 +175,7 @@ static void survive(uint32_t seats, unsigned kills)
         pause_us((long)below(1500));
         EXPECT_EQ(kill(children[row], SIGKILL), 0);
         EXPECT_EQ(waitpid(children[row], NULL, 0), children[row]);
-        bury(row);
+        reap(row);
         children[row] = start(row);
     }
     atomic_store(&shared->stop, 1);
@@ -237,21 +230,15 @@ static void the_number_of_seats_can_grow_and_shrink(void)
     expect_quiet(2);
 }
 
-/* The first row and the last of the largest pool, and one seat: they wait for each other, and one
-   dies. */
+/* The first row and the last two of the largest pool, with one seat: they wait for each other, and
+   one dies. */
 static void the_largest_pool_has_a_last_row(void)
 {
     enum { PLACES = 1 << 16, LAST = CORE_MAX_ROWS - 1 };
     static const uint32_t rows[] = {LAST, 0, LAST - 1};
-    size_t words = 3 * 8 + (size_t)CORE_MAX_ROWS * 8 + PLACES + 1;
-    void *memory = calloc(words, sizeof(uint64_t));
+    void *memory = calloc(SMALL_CORE_WORDS(CORE_MAX_ROWS, PLACES, 1), sizeof(uint64_t));
     EXPECT(memory != NULL);
-    struct core large = {.words = memory, .rows = CORE_MAX_ROWS};
-    large.seats = 1;
-    large.line_mask = PLACES - 1;
-    large.at_line = CORE_AT_ROWS(&large) + CORE_MAX_ROWS * CORE_ROW_STRIDE(&large);
-    large.at_seat = large.at_line + PLACES;
-    core_init(&large, 1);
+    struct core large = small_core(memory, CORE_MAX_ROWS, PLACES, 1, 1);
     struct mine mine[3] = {0};
     for (unsigned round = 0; round < 300; round++) {
         for (unsigned g = 0; g < 3; g++) {

@@ -1,8 +1,8 @@
 /*
- * Recoverable tickets: in and out when nobody waits. These are the only parts that a pool without
- * contention ever runs: one compare-and-swap in (I), one out (V). Whatever they find that is not
- * plain, they leave to the rest of the core. Inline, so that their frames are
- * registers; explored like the rest.
+ * In and out when no guest waits: one compare-and-swap in (on I), one out (on V). A pool without
+ * contention runs nothing else of the core. What these two functions find to be not plain, they
+ * leave to the rest of the core. They are inline so that their frames are registers, and explored
+ * like the rest.
  */
 #ifndef USHER_CORE_FAST_H
 #define USHER_CORE_FAST_H
@@ -10,24 +10,29 @@
 #include "core/parts.h"
 
 /*
- * The way in when a seat is free: VALID has been published beyond ISSUE, so whoever takes the next
- * ticket holds it from that very moment. The row says so before I does. A crash before I is changed
- * has taken nothing; afterwards I names the row, and whoever finishes I, to publish over it or to
- * reap the row, makes it GRANTED. The row must be IDLE and ours. If no ticket is free, or one is
- * owed (a pool that has shrunk), nothing is done; and if somebody else was faster, as good as
- * nothing: the same cycle is tried again, because I has never named it. A spent run of cycles is
- * untidy, too: core_tidy reserves another.
+ * Enter with the next ticket, if it is valid already: ISSUE < VALID. The row must be IDLE and the
+ * caller's.
  *
- * All is read before the compare-and-swap but the seat: a guest has the seat it had before, if that
- * is still its (seat.c), and whoever asks for it must find the guest inside or be found.
+ * The row becomes ENTERING before I names it, and the compare-and-swap on I grants the ticket. A
+ * crash before that took nothing. After it I names the row, and the guest that finishes I, to
+ * publish over it or to reap the row, makes the row GRANTED.
+ *
+ * If no ticket is valid, or if the valid ticket is owed (the pool shrank), nothing changes. If
+ * another guest takes the ticket first (lost_race), the row is IDLE again, and the same cycle is
+ * used for the next attempt, because I never named it. needs_help: the run of cycles is spent, a
+ * ticket is owed, the place of the ticket is old, or I is not finished.
+ *
+ * The seat is read last, after the compare-and-swap on I: the guest keeps its last seat if that
+ * seat still names the row. A guest that asks for this seat reads I and the row after it asked. So
+ * one of the two sees the other (seat.c).
  */
 static inline __attribute__((always_inline)) enum core_progress core_enter(struct core *c,
                                                                            struct core_enter *f)
 {
     CORE_BEGIN(f);
-    f->granted = f->again = f->seated = false;
-    f->untidy = core_run_spent(c, &f->run);
-    if (f->untidy) {
+    f->granted = f->lost_race = f->seated = false;
+    f->needs_help = core_run_spent(c, &f->run);
+    if (f->needs_help) {
         CORE_RETURN(f);
     }
     CORE_CALL(f, core__get_i(c, &f->get, f->row, &f->i));
@@ -39,7 +44,7 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         f->ok = core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_ABSORB);
     } else if (f->ok && core_v_owed(f->v) != 0 && !CORE_DROPS(c, CORE_GUARD_OWED)) {
         f->ok = false;
-        f->untidy = true;
+        f->needs_help = true;
     }
     CORE_FORGET(f->v);
     if (!f->ok) {
@@ -49,29 +54,29 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
         CORE_RETURN(f);
     }
     CORE_READ(c, f, f->word, core__line_at(c, f->ticket));
-    f->untidy = core_line_stale(f->word, f->ticket) && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
+    f->needs_help = core_line_stale(f->word, f->ticket) && !CORE_DROPS(c, CORE_GUARD_STALE_PLACE);
     CORE_FORGET(f->word);
-    /* If I names the row itself: it is IDLE, so that is done. */
-    if (!f->untidy && core_i_row(f->i) != CORE_NOBODY && core_i_row(f->i) != f->row) {
+    /* If I names the caller's own row, I is finished: the row is IDLE. */
+    if (!f->needs_help && core_i_row(f->i) != CORE_NOBODY && core_i_row(f->i) != f->row) {
         CORE_READ(c, f, f->word, core__row_at(c, core_i_row(f->i)));
-        f->untidy = core__waits_for_i(c, f->word, f->i) && !CORE_DROPS(c, CORE_GUARD_FINISH_I);
+        f->needs_help = core__waits_for_i(c, f->word, f->i) && !CORE_DROPS(c, CORE_GUARD_FINISH_I);
         CORE_FORGET(f->word);
     }
-    if (f->untidy) {
+    if (f->needs_help) {
         CORE_FORGET(f->i);
         CORE_FORGET(f->ticket);
         CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
         CORE_RETURN(f);
     }
     f->cycle = core__next_cycle(&f->run);
-    CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
+    CORE_WRITE(c, f, core__own_row_at(c, f->row), core_row(CORE_ENTERING, f->cycle, f->ticket));
     CORE_CAS(c, f, f->granted, CORE_AT_I(c), f->i, core_i(f->ticket, f->row, f->cycle));
     CORE_FORGET(f->i);
     if (!f->granted) {
-        f->again = true;
+        f->lost_race = true;
         CORE_FORGET(f->ticket);
         CORE_FORGET(f->cycle);
-        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, f->run.last, 0));
+        CORE_WRITE(c, f, core__own_row_at(c, f->row), core_row(CORE_IDLE, f->run.last, 0));
         CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
         CORE_RETURN(f);
     }
@@ -86,9 +91,9 @@ static inline __attribute__((always_inline)) enum core_progress core_enter(struc
     CORE_END(f);
 }
 
-/* How many seats there are after a row, r, has resized: never fewer or more than it asked for,
-   which the row says in place of a ticket (growing, 0: as many as there is room for), so that all
-   who finish it agree. */
+/* The number of seats after a row, r, has resized. It never passes the number that the row wants.
+   The row has that number in place of a ticket, so that all guests that finish the resize agree. 0
+   in a GROWING row: as many as there is room for. */
 static inline uint32_t core__resized(const struct core *c, uint32_t seats, uint64_t r)
 {
     bool any = CORE_DROPS(c, CORE_GUARD_RESIZE_LIMIT);
@@ -101,8 +106,8 @@ static inline uint32_t core__resized(const struct core *c, uint32_t seats, uint6
     return seats > core_row_ticket(r) || any ? (seats - 1) & 0xffff : seats;
 }
 
-/* V after a row, r, has left or resized. A seat that is owed is not given on; growing first cancels
-   what is owed. */
+/* V after a row, r, has left or resized. If a seat is owed, leaving or growing pays it back and
+   validates no ticket. */
 static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t row, uint64_t r)
 {
     (void)c;
@@ -119,9 +124,12 @@ static inline uint64_t core__next_v(const struct core *c, uint64_t v, uint32_t r
 }
 
 /*
- * The owner leaves. Nobody else can publish for its row, so it publishes once. V's ticket needs no
- * look if it is the leaver's own, or not issued yet; V's author, if its row has gone on. When the
- * new V is delivered, too, the row is IDLE, whether it says so itself or a helper does.
+ * Leave. Only the owner publishes for its living row, so it publishes once.
+ *
+ * The current V is finished (`plain`) if two things hold. Its author's row no longer leaves in V's
+ * cycle. And its ticket is delivered: it is the caller's own ticket, or it was not issued yet. If
+ * the new V's ticket was not issued yet either, nothing is to deliver, and the row becomes IDLE;
+ * the caller or a helper writes that.
  */
 static inline __attribute__((always_inline)) enum core_progress core_leave(struct core *c,
                                                                            struct core_leave *f)
@@ -130,7 +138,7 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
     f->published = f->done = false;
     CORE_CALL(f, core__get_v(c, &f->get, f->row, &f->v));
     f->plain = true;
-    /* If V names the row itself, then for an earlier cycle, with another tag: that is done. */
+    /* If V names the caller's own row, then in an earlier cycle: V is finished. */
     if (core_v_row(f->v) != CORE_NOBODY && core_v_row(f->v) != f->row) {
         CORE_READ(c, f, f->word, core__row_at(c, core_v_row(f->v)));
         f->plain = !core__leaves_for_v(c, f->word, f->v) || CORE_DROPS(c, CORE_GUARD_FINISH_V);
@@ -142,7 +150,7 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
         f->plain = core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0;
         CORE_FORGET(f->word);
     }
-    CORE_WRITE(c, f, core__own_at(c, f->row), f->r);
+    CORE_WRITE(c, f, core__own_row_at(c, f->row), f->r);
     if (f->plain) {
         f->word = core__next_v(c, f->v, f->row, f->r);
         CORE_CAS(c, f, f->published, CORE_AT_V(c), f->v, f->word);
@@ -161,7 +169,7 @@ static inline __attribute__((always_inline)) enum core_progress core_leave(struc
               CORE_DROPS(c, CORE_GUARD_LEAVE_DELIVER);
     CORE_FORGET(f->word);
     if (f->done) {
-        CORE_WRITE(c, f, core__own_at(c, f->row), core_row(CORE_IDLE, core_row_cycle(f->r), 0));
+        CORE_WRITE(c, f, core__own_row_at(c, f->row), core_row(CORE_IDLE, core_row_cycle(f->r), 0));
     }
     CORE_END(f);
 }

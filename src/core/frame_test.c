@@ -1,14 +1,15 @@
 /*
- * An operation relies on nothing in its frame but what its caller has set. This is built with
- * CORE_COUNTED, where CORE_FRESH fills frames with what would be noticed; here are those of
- * core_take's fields that matter only where libusher hardly ever comes.
+ * An operation uses nothing in its frame that its caller has not set. This test is built with
+ * CORE_COUNTED, in which CORE_FRESH fills frames with a pattern. It covers those fields of
+ * core_take that matter only on paths that libusher hardly ever takes.
  */
 #include "core/core.h"
 
 #include "core/fast.h"
+#include "core/small_core.h"
 #include "test.h"
 
-enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS };
+enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS) };
 
 static _Atomic uint64_t words[WORDS];
 static struct core core;
@@ -19,15 +20,7 @@ void core_counted(void)
 
 static void lay_out(void)
 {
-    core = (struct core){
-        .words = words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, SEATS);
+    core = small_core(words, ROWS, LINE, SEATS, SEATS);
 }
 
 static uint64_t row_word(uint32_t row)
@@ -47,7 +40,7 @@ static struct core_take take(uint32_t row)
     return f;
 }
 
-/* The seats are taken, and as many wait as there are places; the first to wait is row SEATS. */
+/* All seats are taken, and every place has a waiter. The first waiter is row SEATS. */
 static void fill_the_line(void)
 {
     lay_out();
@@ -58,8 +51,8 @@ static void fill_the_line(void)
     }
 }
 
-/* Where a ticket is free it is entered with at once: not taken for nobody, as what is owed is, nor
-   by way of a place in line. */
+/* If a ticket is valid, a guest enters with it: not as core_enter with `absorb`, and without a
+   place in the line. */
 static void a_free_ticket_needs_no_place(void)
 {
     lay_out();
@@ -79,8 +72,8 @@ static void a_full_line_is_said_to_be(void)
     EXPECT_EQ(core_row_state(row_word(ROWS - 1)), CORE_IDLE);
 }
 
-/* One in the middle gave up, and died before it made its place the last: whoever comes next does
-   that, and has it. */
+/* A waiter in the middle gave up, and died before it moved its hole to the end of the line. The
+   next guest moves the hole and adopts it. */
 static void a_line_with_a_hole_is_not_full(void)
 {
     fill_the_line();

@@ -1,15 +1,16 @@
 /*
- * Reading a word to rely on it, and reserving tags, while others change what is read: this is built
- * with CORE_COUNTED, and core_counted, which is called before each access, changes it.
+ * Reading a word to rely on it, and reserving tags, while other guests change what is read. Built
+ * with CORE_COUNTED: core_counted is called before each access, and makes the change.
  *
- * Built again without one of the guards (tests/CMakeLists.txt: get_without_*) it must fail.
+ * Built without one of the guards (tests/CMakeLists.txt: get_without_*), this test must fail.
  */
 #include "core/core.h"
 
 #include "core/parts.h"
+#include "core/small_core.h"
 #include "test.h"
 
-enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS, OWN = 5 };
+enum { ROWS = 8, SEATS = 2, LINE = 4, WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS), OWN = 5 };
 
 static _Atomic uint64_t words[WORDS];
 static struct core core;
@@ -24,7 +25,7 @@ void core_counted(void)
     }
 }
 
-/* Before access n from now on, this happens. */
+/* Call `happens` before the n-th access from now on. */
 static void before_access(unsigned n, void (*happens)(void))
 {
     accesses = 0;
@@ -34,18 +35,10 @@ static void before_access(unsigned n, void (*happens)(void))
 
 static void lay_out(void)
 {
-    core = (struct core){
-        .words = words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, SEATS);
+    core = small_core(words, ROWS, LINE, SEATS, SEATS);
 }
 
-/* A word of each kind, as two authors leave it, and what is announced of the second. */
+/* A word of one kind, with the values of two authors, and the announcement of the second. */
 struct subject {
     enum core_kind kind;
     enum core_slot slot;
@@ -61,8 +54,8 @@ static void replace(void)
     atomic_store(&words[subject->at], subject->second);
 }
 
-/* A word that is replaced after it was read, and before that is announced, is read again: what is
-   returned was there after its author was announced. */
+/* A word is replaced after the first read and before the announcement. The value returned was in
+   the word after its author was announced. */
 static void a_word_is_relied_on_only_if_it_was_there_after_it_was_announced(void)
 {
     lay_out();
@@ -95,7 +88,7 @@ static void a_word_is_relied_on_only_if_it_was_there_after_it_was_announced(void
     }
 }
 
-/* What a guest itself has published cannot come again, and is not announced. */
+/* A word that the guest itself published cannot return, so it is not announced. */
 static void ones_own_words_are_not_announced(void)
 {
     struct core_get get;
@@ -125,7 +118,8 @@ static bool may_use(const struct core_run *run, uint32_t number)
     return number > run->last && number <= run->end;
 }
 
-/* A copier writes a place of ours behind the scan, and withdraws its announcement. */
+/* core_slide in another guest writes a place of ours behind the scan, and withdraws its
+   announcement. */
 static void copy_late(void)
 {
     atomic_store(&words[core__line_at(&core, 0)], core_line(0, OWN, 105, CORE_UNDECIDED));
@@ -146,7 +140,7 @@ static void a_place_that_is_copied_behind_the_scan_of_the_line_counts(void)
     EXPECT(may_use(&run, 104));
 }
 
-/* A guest announces K's author, us, and K is replaced. */
+/* A guest announces K's author, which is us, and K is replaced. */
 static void rely_on_k(void)
 {
     atomic_store(core__announced(&core, 1, CORE_SLOT_PLACE), core_announced_cycle(OWN, 105));

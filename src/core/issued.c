@@ -1,14 +1,13 @@
-/*
- * Recoverable tickets: what I says, finished by its author or by any other guest. See core.h.
- */
+/* Finishing what I says, by its author or any other guest: see core.h. */
 #include "core/core.h"
 
 #include "core/parts.h"
 
 /*
- * The place that I names was decided before its guest was recorded there: f->r is the row. Either
- * it was served just now: then the row no longer waits, and f->ok is false. Or it was adopted, and
- * passed over: then the next place is its, for anyone to say; f->again is what I says after that.
+ * The place that I names got its verdict before its guest, f->r, was recorded there. Two cases:
+ * - The place was served just now. Then the row no longer waits: f->ok is false.
+ * - The guest adopted a hole, which was then skipped. Then the guest gets the next place, and any
+ *   guest may publish that: f->ok is true, and f->reread is I after that.
  */
 static enum core_progress next_place(struct core *c, struct core_finish_take *f)
 {
@@ -18,13 +17,13 @@ static enum core_progress next_place(struct core *c, struct core_finish_take *f)
         CORE_RETURN(&f->next);
     }
     if (!CORE_DROPS(c, CORE_GUARD_DECIDED_STILL)) {
-        CORE_READ(c, &f->next, f->again, core__row_at(c, core_i_row(f->i)));
-        if (f->again != f->r) {
+        CORE_READ(c, &f->next, f->reread, core__row_at(c, core_i_row(f->i)));
+        if (f->reread != f->r) {
             CORE_RETURN(&f->next);
         }
     }
     CORE_FORGET(f->r);
-    CORE_FORGET(f->again);
+    CORE_FORGET(f->reread);
     if (!CORE_DROPS(c, CORE_GUARD_NEXT_CLEARED)) {
         CORE_FRESH(f->clear);
         f->clear.by = f->by;
@@ -32,45 +31,46 @@ static enum core_progress next_place(struct core *c, struct core_finish_take *f)
         CORE_CALL(&f->next, core_clear_place(c, &f->clear));
         CORE_FORGET(f->clear);
     }
-    f->again = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
-    CORE_CAS(c, &f->next, f->ok, CORE_AT_I(c), f->i, f->again);
+    f->reread = core_i(core_i_issue(f->i) + 1, core_i_row(f->i), core_i_tag(f->i));
+    CORE_CAS(c, &f->next, f->ok, CORE_AT_I(c), f->i, f->reread);
     if (!f->ok) {
-        CORE_READ(c, &f->next, f->again, CORE_AT_I(c));
+        CORE_READ(c, &f->next, f->reread, CORE_AT_I(c));
     }
     f->ok = true;
     CORE_END(&f->next);
 }
 
-/* Record the place that I names, f->e as it is, for the row, f->r. f->ok: it is recorded. Otherwise
-   look again from what I says, f->again. */
+/* Record I's place for the row f->r; f->e is the place as it was read. f->ok: it is recorded.
+   Otherwise the caller continues from I as it is now, f->reread. */
 static enum core_progress record(struct core *c, struct core_finish_take *f)
 {
     CORE_BEGIN(&f->next);
-    f->again = f->i;
-    f->ok = f->e == core__own_place(f->i, f->r);
+    f->reread = f->i;
+    f->ok = f->e == core__place_of(f->i, f->r);
     if (f->ok) {
         CORE_ACT(f, true);
         CORE_RETURN(&f->next);
     }
     if (!CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL)) {
-        CORE_READ(c, &f->next, f->again, CORE_AT_I(c));
-        if (f->again != f->i) {
+        CORE_READ(c, &f->next, f->reread, CORE_AT_I(c));
+        if (f->reread != f->i) {
             CORE_RETURN(&f->next);
         }
     }
     CORE_ACT(f, true);
     CORE_CAS(c, &f->next, f->ok, core__line_at(c, core_i_issue(f->i)), f->e,
-             core__own_place(f->i, f->r));
+             core__place_of(f->i, f->r));
     CORE_END(&f->next);
 }
 
 /*
- * What I says: row i.row has taken ticket i.ISSUE. To do: record its place in the line; and if the
- * ticket is valid already, grant it. A row that enters needs no place: its ticket was valid before.
+ * I says: row i.row has taken ticket i.ISSUE. Record its place in the line; and if the ticket is
+ * valid already, grant it. An ENTERING row needs no place: its ticket was valid before.
  *
- * The row is read first and I again before anything is done: as long as I is still i, a row that
- * waits with i's tag waits in the cycle that took the ticket (CORE_GUARD_SCAN_I), and the place
- * is of this lap. Afterwards every change is an exact compare-and-swap on what was read before.
+ * The row is read first, and I is read again before anything is changed. As long as I is still i, a
+ * row that waits with i's tag waits in the cycle that took the ticket (CORE_GUARD_SCAN_I), and the
+ * place is of this lap. Every change after that is a compare-and-swap on the exact value read
+ * before.
  */
 enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 {
@@ -79,15 +79,15 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
     if (core_i_row(f->i) == CORE_NOBODY) {
         CORE_RETURN(f);
     }
-    for (f->again = f->i;;) {
-        /* I has moved on: to another's ticket, and then all is done here; or only to the next place
-           for the same guest. */
-        if (f->again != f->i &&
-            (((f->again ^ f->i) & 0xffffffffU) != 0 || CORE_DROPS(c, CORE_GUARD_SAME_AUTHOR))) {
+    for (f->reread = f->i;;) {
+        /* I has changed. If it names another guest or cycle, i is finished. If it moved to the next
+           place for the same guest, follow it. */
+        if (f->reread != f->i &&
+            (((f->reread ^ f->i) & 0xffffffffU) != 0 || CORE_DROPS(c, CORE_GUARD_SAME_AUTHOR))) {
             CORE_RETURN(f);
         }
-        f->i = f->again;
-        CORE_FORGET(f->again);
+        f->i = f->reread;
+        CORE_FORGET(f->reread);
         CORE_FORGET(f->e);
         CORE_FORGET(f->r);
         CORE_FORGET(f->ok);
@@ -97,8 +97,8 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
             CORE_RETURN(f);
         }
         if (core_row_state(f->r) == CORE_ENTERING) {
-            /* I need not still be i: its author and tag are announced, so the row is still in the
-               cycle that I named. */
+            /* I need not be i any more: its author and tag are announced, so the row is still in
+               the cycle that i names. */
             CORE_ACT(f, true);
             CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
                      core_row(CORE_GRANTED, core_row_cycle(f->r), core_row_ticket(f->r)));
@@ -119,14 +119,15 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
             continue;
         }
         CORE_FORGET(f->ok);
-        CORE_FORGET(f->again);
+        CORE_FORGET(f->reread);
         CORE_FORGET(f->e);
         CORE_READ(c, f, f->e, CORE_AT_V(c));
         if (core_ticket_after(core_v_valid(f->e), core_i_issue(f->i)) < 0 &&
             !CORE_DROPS(c, CORE_GUARD_GRANT_VALID)) {
             CORE_RETURN(f);
         }
-        /* I need not still be i: the place is the row's, and the row is compared with its cycle. */
+        /* I need not be i any more: the place is the row's, and the row is compared with its cycle.
+           */
         CORE_FORGET(f->e);
         CORE_CAS(c, f, f->ok, core__row_at(c, core_i_row(f->i)), f->r,
                  core_row(CORE_GRANTED, core_row_cycle(f->r), core_i_issue(f->i)));
@@ -139,9 +140,9 @@ enum core_progress core_finish_take(struct core *c, struct core_finish_take *f)
 }
 
 /*
- * Tickets wrap, and not every ticket has a place: before a ticket is issued, see that its place
- * does not hold an entry of the same number from a whole round ago. As long as I is still i, the
- * ticket after it has not been issued, so an entry of its number is an old one.
+ * Ticket numbers wrap after 2^20, and not every ticket gets a place. So before a ticket is issued,
+ * its place must not have an entry of the ticket of the same number before. As long as I is still
+ * i, the ticket after it is not issued, so an entry with its number is an old one.
  */
 enum core_progress core_clear_place(struct core *c, struct core_clear *f)
 {
@@ -152,8 +153,8 @@ enum core_progress core_clear_place(struct core *c, struct core_clear *f)
         CORE_RETURN(f);
     }
     if (!CORE_DROPS(c, CORE_GUARD_STALE_STILL)) {
-        CORE_READ(c, f, f->again, CORE_AT_I(c));
-        if (f->again != f->i) {
+        CORE_READ(c, f, f->reread, CORE_AT_I(c));
+        if (f->reread != f->i) {
             CORE_RETURN(f);
         }
     }

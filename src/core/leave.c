@@ -1,14 +1,12 @@
-/*
- * Recoverable tickets: leaving. Validate the next ticket, deliver it, give up, release, resize. See
- * core.h.
- */
+/* Leaving, giving up and resizing; and finishing what V says: see core.h. */
 #include "core/core.h"
 
 #include "core/fast.h"
 
 /*
- * Decide the place of ticket u = v.VALID, f->e as it is, f->r the row it names: grant it to the
- * guest that waits there, or find that it has been granted, or pass it over.
+ * Give the place of ticket v.VALID its verdict. f->e is the place and f->r the row that it names.
+ * If the row waits there, grant it the ticket: SERVED. If it was granted already: SERVED. Otherwise
+ * the place is a hole: SKIPPED. f->ok: the verdict is recorded.
  */
 static enum core_progress decide(struct core *c, struct core_finish_release *f)
 {
@@ -17,7 +15,7 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
         CORE_CAS(c, &f->decide, f->ok, core__row_at(c, core_line_row(f->e)), f->r,
                  core_row(CORE_GRANTED, core_row_cycle(f->r), core_v_valid(f->v)));
         if (!f->ok) {
-            CORE_RETURN(&f->decide); /* it gave up, or somebody was faster: look again */
+            CORE_RETURN(&f->decide); /* it gave up, or another guest granted it: read again */
         }
         core__wake(c, core_line_row(f->e));
         f->word = CORE_SERVED;
@@ -36,11 +34,13 @@ static enum core_progress decide(struct core *c, struct core_finish_release *f)
 }
 
 /*
- * Deliver ticket u = v.VALID, if it has been issued, to whoever stands at its place, passing over
- * holes. f->ok says whether f->v is what V says now: if not, somebody else has gone on from here.
+ * Deliver ticket v.VALID to the guest that waits in its place, if the ticket is issued. Skip holes:
+ * the next ticket becomes valid instead. f->ok: f->v is what V says now; false: another guest has
+ * changed V, and continues from there.
  *
- * An issued ticket without a place was entered with, and is held; or it is the last one, and its
- * place is yet to be recorded: whoever does that looks at V afterwards, and grants it.
+ * If an issued ticket has no place, there are two cases. It was valid when it was taken: its guest
+ * is in. Or it is the last ticket, and its place is not recorded yet: the guest that records it
+ * reads V after that, and grants it (core_finish_take).
  */
 static enum core_progress deliver(struct core *c, struct core_finish_release *f)
 {
@@ -56,14 +56,14 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
         CORE_READ(c, &f->deliver, f->word, CORE_AT_I(c));
         if (core_ticket_after(core_i_issue(f->word), core_v_valid(f->v)) < 0 &&
             !CORE_DROPS(c, CORE_GUARD_ISSUED)) {
-            CORE_RETURN(&f->deliver); /* not issued yet: whoever takes it will find it valid */
+            CORE_RETURN(&f->deliver); /* not issued yet: the guest that takes it finds it valid */
         }
         CORE_FORGET(f->word);
         CORE_CALL(&f->deliver,
                   core__get_place(c, &f->get, f->by, CORE_SLOT_PLACE, core_v_valid(f->v), &f->e));
         if (!core__is_place(c, f->e, core_v_valid(f->v)) ||
             core_line_verdict(f->e) == CORE_SERVED) {
-            CORE_RETURN(&f->deliver); /* served; or it has no place */
+            CORE_RETURN(&f->deliver); /* served, or no place */
         }
         if (!core_line_decided(f->e)) {
             CORE_READ(c, &f->deliver, f->r, core__row_at(c, core_line_row(f->e)));
@@ -84,7 +84,7 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
             }
             continue;
         }
-        /* SKIPPED: the next ticket is valid in its stead. */
+        /* SKIPPED: the next ticket becomes valid instead. */
         CORE_FORGET(f->e);
         f->word =
             core_v(core_v_valid(f->v) + 1, core_v_owed(f->v), core_v_row(f->v), core_v_tag(f->v));
@@ -98,8 +98,8 @@ static enum core_progress deliver(struct core *c, struct core_finish_release *f)
 }
 
 /*
- * What V says: its author has left (or resized), and ticket VALID is valid. To do: deliver the
- * ticket; count a resize in K; then the author's row is IDLE.
+ * V says: its author has left or resized, and ticket VALID is valid. Deliver the ticket, count a
+ * resize in K, and then make the author's row IDLE.
  */
 enum core_progress core_finish_release(struct core *c, struct core_finish_release *f)
 {
@@ -131,16 +131,16 @@ enum core_progress core_finish_release(struct core *c, struct core_finish_releas
             f->word = core_k(core__resized(c, core_k_seats(f->e), f->r), core_v_row(f->v),
                              core_v_tag(f->v));
             CORE_ACT(f, true);
-            CORE_CAS(c, f, f->ok, CORE_AT_K(c), f->e,
-                     f->word); /* if it fails, another has done it */
+            /* If it fails, another guest has counted the resize. */
+            CORE_CAS(c, f, f->ok, CORE_AT_K(c), f->e, f->word);
             CORE_ACT(f, false);
         }
     }
     CORE_FORGET(f->e);
     CORE_FORGET(f->ok);
     CORE_FORGET(f->word);
-    /* V need not still be v: its author and tag are announced, so the row is still in the cycle that
-       V named. */
+    /* V need not be v any more: its author and tag are announced, so the row is still in the cycle
+       that v names. */
     CORE_ACT(f, true);
     CORE_CAS(c, f, f->ok, core__row_at(c, core_v_row(f->v)), f->r,
              core_row(CORE_IDLE, core_row_cycle(f->r), 0));
@@ -163,7 +163,7 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
             f->release.v = f->word;
             CORE_FORGET(f->word);
             CORE_CALL(f, core_finish_release(c, &f->release));
-            f->word = f->release.v; /* further on, if places were passed over */
+            f->word = f->release.v; /* V may have moved over holes */
             CORE_FORGET(f->release);
         }
         f->release.v = core__next_v(c, f->word, f->leave.row, f->leave.r);
@@ -181,7 +181,11 @@ enum core_progress core_leave_slowly(struct core *c, struct core_leave_slowly *f
     CORE_END(f);
 }
 
-/* Publish for a row that is leaving or resizing: a resizer's, or a dead one's, for anyone. */
+/*
+ * Publish for a row that leaves or resizes: the caller's own, or a dead guest's. Any number of
+ * guests may do this for one row: V is changed once, because a V that names the row in this cycle
+ * is taken to be its publication, and because the row stops leaving when V is finished.
+ */
 enum core_progress core_publish(struct core *c, struct core_publish *f)
 {
     CORE_BEGIN(f);
@@ -209,15 +213,16 @@ enum core_progress core_publish(struct core *c, struct core_publish *f)
             CORE_FORGET(f->v);
             CORE_FORGET(f->word);
             CORE_CALL(f, core_finish_release(c, &f->release));
-            f->v = f->release.v; /* further on, if places were passed over */
+            f->v = f->release.v; /* V may have moved over holes */
             CORE_FORGET(f->release);
             if (f->ours) {
-                continue; /* done, unless V has moved meanwhile: the row tells */
+                continue; /* done, unless V changed meanwhile: the row's state tells */
             }
         }
         f->word = core__next_v(c, f->v, f->row, f->r);
         if (core_row_state(f->r) != CORE_LEAVING) {
-            /* As long as V is still v, K is as it is: another resizer may have been there first. */
+            /* K does not change as long as V is v. If another resizer has reached the limit
+               already, V changes its author only. */
             CORE_READ(c, f, f->k, CORE_AT_K(c));
             if (core__resized(c, core_k_seats(f->k), f->r) == core_k_seats(f->k) &&
                 !CORE_DROPS(c, CORE_GUARD_RESIZE_LIMIT)) {
@@ -259,14 +264,7 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     CORE_BEGIN(f);
     f->full = false;
     if (core_run_spent(c, &f->run)) {
-        CORE_FRESH(f->u);
-        f->u.reserve.by = f->row;
-        f->u.reserve.purpose = CORE_TO_ENTER;
-        f->u.reserve.run = f->run;
-        CORE_CALL(f, core_reserve(c, &f->u.reserve));
-        f->run = f->u.reserve.run;
-        f->full = f->u.reserve.full;
-        CORE_FORGET(f->u);
+        CORE_CALL(f, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ENTER, &f->run, &f->full));
         if (f->full) {
             CORE_RETURN(f);
         }
@@ -278,10 +276,11 @@ enum core_progress core_resize(struct core *c, struct core_resize *f)
     CORE_WRITE(c, f, core__row_at(c, f->row), f->u.publish.r);
     CORE_CALL(f, core_publish(c, &f->u.publish));
     CORE_FRESH(f->u);
-    f->u.tidy.row = f->row;
-    f->u.tidy.run = f->run;
-    CORE_CALL(f, core_tidy(c, &f->u.tidy)); /* a seat that is free now need not be waited for */
-    f->run = f->u.tidy.run;
+    f->u.help.row = f->row;
+    f->u.help.run = f->run;
+    /* If a seat is free now, pay what is owed at once. */
+    CORE_CALL(f, core_help_enter(c, &f->u.help));
+    f->run = f->u.help.run;
     CORE_WITHDRAW(c, f, f->row, CORE_SLOT_TOP);
     CORE_WITHDRAW(c, f, f->row, CORE_SLOT_PLACE);
     CORE_END(f);
@@ -292,7 +291,7 @@ enum core_progress core_give_up(struct core *c, struct core_give_up *f)
     CORE_BEGIN(f);
     CORE_CAS(c, f, f->granted, core__row_at(c, f->row), core_row(CORE_WAITING, f->cycle, 0),
              core_row(CORE_IDLE, f->cycle, 0));
-    f->granted = !f->granted; /* then nobody but a granter can have changed the row */
+    f->granted = !f->granted; /* if it failed: only a grant can have changed the row */
     if (!f->granted) {
         CORE_FORGET(f->cycle);
         f->slide.by = f->row;

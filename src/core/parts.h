@@ -1,4 +1,7 @@
-/* What the core's files share: where a word is, and what one word says of another. */
+/*
+ * What the core's files share: where each word is, how a word is read before it is compared and
+ * swapped, and what one word says about another. Private to src/core and src/model.
+ */
 #ifndef USHER_CORE_PARTS_H
 #define USHER_CORE_PARTS_H
 
@@ -8,36 +11,46 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Rows are read from shared memory, which others may have damaged: never an index beyond it. */
+/* The kinds of words that are compared and swapped. */
+enum core_kind {
+    CORE_WORD_I,
+    CORE_WORD_V,
+    CORE_WORD_K,
+    CORE_WORD_LINE,
+    CORE_WORD_SEAT,
+    CORE_WORD_ROW
+};
+
+/* A row number read from shared memory may be damaged: an index beyond the rows becomes row 0. */
 static inline uint32_t core__row_at(const struct core *c, uint32_t row)
 {
     return CORE_AT_ROWS(c) + (row < c->rows ? row : 0) * CORE_ROW_STRIDE(c);
 }
 
-/* One's own row is not read from there. */
-static inline uint32_t core__own_at(const struct core *c, uint32_t row)
+/* The caller's own row number is not read from shared memory. */
+static inline uint32_t core__own_row_at(const struct core *c, uint32_t row)
 {
     (void)c;
     return CORE_AT_ROWS(c) + row * CORE_ROW_STRIDE(c);
 }
 
-/* A guest's second word, another's and one's own. */
-static inline uint32_t core__seat_of_at(const struct core *c, uint32_t row)
+/* A row's hint: any row's, and the caller's own. */
+static inline uint32_t core__hint_at(const struct core *c, uint32_t row)
 {
-    return CORE_AT_OWN(c) + (row < c->rows ? row : 0) * CORE_ROW_STRIDE(c);
+    return CORE_AT_HINT(c) + (row < c->rows ? row : 0) * CORE_ROW_STRIDE(c);
 }
 
-static inline uint32_t core__own_seat_at(const struct core *c, uint32_t row)
+static inline uint32_t core__own_hint_at(const struct core *c, uint32_t row)
 {
     (void)c;
-    return CORE_AT_OWN(c) + row * CORE_ROW_STRIDE(c);
+    return CORE_AT_HINT(c) + row * CORE_ROW_STRIDE(c);
 }
 
-/* One's own second word, which nobody else writes while one is inside the core: one knows it, and
-   reading it is no shared access. */
-static inline uint64_t core__own(const struct core *c, uint32_t row)
+/* The caller's own hint. No other process writes it while the caller is inside the core, so reading
+   it is no shared access. */
+static inline uint64_t core__own_hint(const struct core *c, uint32_t row)
 {
-    return atomic_load_explicit(&c->words[core__own_seat_at(c, row)], memory_order_relaxed);
+    return atomic_load_explicit(&c->words[core__own_hint_at(c, row)], memory_order_relaxed);
 }
 
 static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
@@ -45,7 +58,7 @@ static inline uint32_t core__line_at(const struct core *c, uint32_t ticket)
     return c->at_line + (ticket & c->line_mask);
 }
 
-/* Where a row's announcements are. */
+/* A row's announcements. */
 #ifdef CORE_STEPS
 static inline uint32_t core__announced_at(const struct core *c, uint32_t row, enum core_slot slot)
 {
@@ -71,7 +84,7 @@ static inline _Atomic uint32_t *core__announced(const struct core *c, uint32_t r
 }
 #endif
 
-/* Do I, V, K name this row in this cycle? */
+/* Do I, V, K name this row and the tag of this cycle? */
 static inline bool core__names_i(uint64_t i, uint32_t row, uint32_t cycle)
 {
     return core_i_row(i) == row && core_i_tag(i) == (cycle & CORE_TAG_MASK);
@@ -88,8 +101,9 @@ static inline bool core__names_k(uint64_t k, uint32_t row, uint32_t cycle)
 }
 
 /*
- * What to announce of a word, as it was read: its author. 0: its author is the guest itself, which
- * starts no cycle meanwhile, or nobody, and no word returns to that.
+ * What a guest, `by`, announces of a word: its author and tag. 0, nothing to announce, in two
+ * cases: the author is `by` itself, which starts no cycle meanwhile; or CORE_NOBODY, to which no
+ * word returns. `row` is the author of a row's word.
  */
 static inline uint32_t core__author(uint64_t word, enum core_kind kind, uint32_t row, uint32_t by)
 {
@@ -124,9 +138,12 @@ static inline uint32_t core__author(uint64_t word, enum core_kind kind, uint32_t
 }
 
 /*
- * Read a word, before it is compared and swapped, and whatever else is decided by it is read: *x is
- * the word. From here until the announcement is withdrawn, or another takes its slot, the word does
- * not return to *x once it has changed. `row` is for a row's word, whose author is the row itself.
+ * Read a word into *x and announce it, before the word is compared and swapped, and before any
+ * other word is read to decide that. Until the announcement is withdrawn, or another announcement
+ * takes its slot, the word does not return to *x once it has changed. `row` as in core__author.
+ *
+ * The word is read, announced and read a second time until both reads agree. So *x was in the word
+ * after it was announced (reserve.c says why that is enough).
  */
 static inline __attribute__((always_inline)) enum core_progress
 core__get(struct core *c, struct core_get *f, uint32_t by, enum core_slot slot, enum core_kind kind,
@@ -142,14 +159,14 @@ core__get(struct core *c, struct core_get *f, uint32_t by, enum core_slot slot, 
         if (CORE_DROPS(c, (enum core_guard)(CORE_GUARD_SECOND_I + kind))) {
             break;
         }
-        CORE_READ(c, f, f->again, at);
+        CORE_READ(c, f, f->reread, at);
         CORE_RELY(c, at);
-        if (f->again == *x) {
+        if (f->reread == *x) {
             break;
         }
-        *x = f->again;
+        *x = f->reread;
     }
-    CORE_FORGET(f->again);
+    CORE_FORGET(f->reread);
     CORE_END(f);
 }
 
@@ -177,7 +194,7 @@ static inline enum core_progress core__get_seat(struct core *c, struct core_get 
     return core__get(c, f, by, CORE_SLOT_PLACE, CORE_WORD_SEAT, 0, c->at_seat + seat, x);
 }
 
-/* Is this entry of the line the place of ticket t, and not of another lap? */
+/* Is this entry the place of ticket t, and not of a ticket of another lap around the line? */
 static inline bool core__is_place(const struct core *c, uint64_t e, uint32_t t)
 {
     (void)c;
@@ -186,7 +203,7 @@ static inline bool core__is_place(const struct core *c, uint64_t e, uint32_t t)
            CORE_DROPS(c, CORE_GUARD_LAP);
 }
 
-/* Does the row wait, or enter, in the cycle that I names? Then what I says is not done yet. */
+/* Does I's row wait or enter in the cycle that I names? Then I is not finished. */
 static inline bool core__waits_for_i(const struct core *c, uint64_t r, uint64_t i)
 {
     (void)c;
@@ -195,7 +212,7 @@ static inline bool core__waits_for_i(const struct core *c, uint64_t r, uint64_t 
             CORE_DROPS(c, CORE_GUARD_TAKE_TAG));
 }
 
-/* Does the row leave, or resize, in the cycle that V names? Then what V says is not done yet. */
+/* Does V's row leave or resize in the cycle that V names? Then V is not finished. */
 static inline bool core__leaves_for_v(const struct core *c, uint64_t r, uint64_t v)
 {
     (void)c;
@@ -204,20 +221,21 @@ static inline bool core__leaves_for_v(const struct core *c, uint64_t r, uint64_t
             CORE_DROPS(c, CORE_GUARD_AUTHOR_TAG));
 }
 
-/* Is the row in the cycle that the line's entry names? */
+/* Is the row in the cycle that the entry names? */
 static inline bool core__same_cycle(const struct core *c, uint64_t r, uint64_t e)
 {
     (void)c;
     return core_line_cycle(e) == core_row_cycle(r) || CORE_DROPS(c, CORE_GUARD_LINE_TAG);
 }
 
-/* Does the row wait in the cycle that the line's entry names? */
+/* Does the row wait in the cycle that the entry names? */
 static inline bool core__waits_at(const struct core *c, uint64_t r, uint64_t e)
 {
     return core_row_state(r) == CORE_WAITING && core__same_cycle(c, r, e);
 }
 
-/* Has the row been granted the very ticket of this place? Then it is served, marked or not. */
+/* Was the row granted the ticket of this place? Then the place is served, even if still unmarked.
+   */
 static inline bool core__granted_at(const struct core *c, uint64_t r, uint64_t e)
 {
     return core__same_cycle(c, r, e) &&
@@ -225,15 +243,15 @@ static inline bool core__granted_at(const struct core *c, uint64_t r, uint64_t e
            core_row_ticket(r) == core_line_ticket(e);
 }
 
-/* Does nobody wait in this place any more, without having been granted it? */
+/* Is the place a hole: its guest neither waits in it nor was granted its ticket? */
 static inline bool core__is_hole(const struct core *c, uint64_t r, uint64_t e)
 {
     return !core__waits_at(c, r, e) &&
            (!core__granted_at(c, r, e) || CORE_DROPS(c, CORE_GUARD_HOLE_GRANTED));
 }
 
-/* The place of the ticket that I names, for the row as it is. */
-static inline uint64_t core__own_place(uint64_t i, uint64_t r)
+/* The entry for the ticket and the row of I; r is the row's word. */
+static inline uint64_t core__place_of(uint64_t i, uint64_t r)
 {
     return core_line(core_i_issue(i), core_i_row(i), core_row_cycle(r), CORE_UNDECIDED);
 }
@@ -245,7 +263,7 @@ static inline void core__wake(struct core *c, uint32_t row)
     }
 }
 
-/* The next number of a run that is not spent. */
+/* The next number of a run, which is not spent. */
 static inline uint32_t core__next_cycle(const struct core_run *run)
 {
     return (run->last + 1) & CORE_CYCLE_MASK;
@@ -256,7 +274,7 @@ static inline uint32_t core__next_question(const struct core_run *run)
     return (run->last + 1) & CORE_QUESTION_MASK;
 }
 
-/* May a guest wait in the next cycle of the run? */
+/* Does the run have a next cycle, in which the guest may wait? */
 static inline bool core__may_wait(const struct core *c, const struct core_run *run)
 {
     return !core_run_spent(c, run) && (run->line || !CORE_REPEATS(c));
@@ -264,11 +282,11 @@ static inline bool core__may_wait(const struct core *c, const struct core_run *r
 
 #ifdef CORE_STEPS
 /*
- * What will be found to be over, for CORE_DOOMED: I, V and a row's cycle never say again what they
- * have said, as long as tags do not come round.
+ * Conditions for CORE_DOOMED: an operation will change nothing any more. They hold as long as tags
+ * do not repeat, because then I, V and a row's cycle never return to an earlier value.
  *
- * I has gone on to another guest, or another cycle, and the guest it named does not wait any more:
- * its place is not recorded, and it is not granted.
+ * I names another guest or cycle, and the row that i names no longer waits for i: finishing i
+ * records no place and grants nothing.
  */
 static inline bool core__take_is_over(const struct core *c, uint64_t i)
 {
@@ -277,7 +295,8 @@ static inline bool core__take_is_over(const struct core *c, uint64_t i)
            !core__waits_for_i(c, r, i) && !CORE_DROPS(c, CORE_GUARD_TAKE_I_STILL);
 }
 
-/* V has gone on, and its author is no longer leaving: nothing is delivered, and no row is freed. */
+/* V has changed, and the row that v names no longer leaves: finishing v delivers nothing and frees
+   no row. */
 static inline bool core__release_is_over(const struct core *c, uint64_t v)
 {
     if (core_v_row(v) != CORE_NOBODY &&
@@ -288,8 +307,8 @@ static inline bool core__release_is_over(const struct core *c, uint64_t v)
            !CORE_DROPS(c, CORE_GUARD_COUNT_V_STILL);
 }
 
-/* I has gone on, and there is room for the ticket after i (v: V as it was read, or 0 if it has not
-   been or does not matter): it is tried to take that, in vain, and nothing else. */
+/* I has changed, and the line has room for the ticket after i: the guest will try to take that
+   ticket, fail, and do nothing else. v is V as it was read, or 0 if it was not read. */
 static inline bool core__in_vain(const struct core *c, uint64_t i, uint64_t v)
 {
     uint32_t valid = core_v_valid(v != 0 ? v : atomic_load(&c->words[CORE_AT_V(c)]));
@@ -299,8 +318,14 @@ static inline bool core__in_vain(const struct core *c, uint64_t i, uint64_t v)
 }
 #endif
 
+/* Reserve a run after *run, with this frame: core_reserve. */
+enum core_progress core__reserve(struct core *c, struct core_reserve *f, uint32_t by,
+                                 enum core_purpose purpose, struct core_run *run, bool *full);
+/* Clear the place of the ticket after f->i, if its entry is 2^20 tickets old: issued.c. */
 enum core_progress core_clear_place(struct core *c, struct core_clear *f);
+/* Move waiters forward over holes: reap.c. */
 enum core_progress core_slide(struct core *c, struct core_slide *f);
+/* Publish in V for a row, f->r, that leaves or resizes, and finish it: leave.c. */
 enum core_progress core_publish(struct core *c, struct core_publish *f);
 
 #endif

@@ -1,20 +1,18 @@
-/*
- * Recoverable tickets: what the dead left, and the holes in the line. See core.h.
- */
+/* Finishing what the dead left, and closing the holes in the line: see core.h. */
 #include "core/core.h"
 
 #include "core/parts.h"
 
 /*
- * Move those who wait forward over holes, a place at a time from the front, so that the holes come
- * to stand at the end of the line, where the next guest adopts them: otherwise a line behind one
- * long holder would fill up with the places of those who came and gave up.
+ * Move waiters forward over holes, one place at a time from the front. The holes end up at the end
+ * of the line, where the next guest adopts them. Without this, a line behind one long holder would
+ * fill up with the places of guests that gave up.
  *
- * A hole, or a copy of the place before it, is overwritten with the guest of the next place; the
- * copy left there is overwritten or passed over in its turn. Nobody's last place is ever
- * overwritten: a guest that waits is copied forward first. Only a guest that waits is copied. The
- * copy may be written long after, when that guest has gone: until then its cycle is announced, so
- * that the guest does not wait in that cycle again.
+ * A hole, or a copy of the place before it, is overwritten with the guest of the next place. The
+ * next place is then a copy, which is overwritten or skipped later. A waiter's last place is never
+ * overwritten, because the waiter is copied forward first. Only a guest that waits is copied. The
+ * copy may be written late, when that guest no longer waits. Until then the guest's cycle is
+ * announced, so that it does not wait in the same cycle again.
  */
 enum core_progress core_slide(struct core *c, struct core_slide *f)
 {
@@ -24,7 +22,7 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
     CORE_FORGET(f->word);
     CORE_READ(c, f, f->word, CORE_AT_V(c));
     if (core_ticket_after(f->last, core_v_valid(f->word)) > (int32_t)c->line_mask) {
-        f->last = core_v_valid(f->word) + c->line_mask; /* no line is longer: they are damaged */
+        f->last = core_v_valid(f->word) + c->line_mask; /* a longer line is damaged */
     }
     for (f->t = core_v_valid(f->word) + 1; core_ticket_after(f->t, f->last) < 0; f->t++) {
         CORE_FORGET(f->a);
@@ -33,7 +31,7 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         CORE_FORGET(f->ok);
         CORE_CALL(f, core__get_place(c, &f->get, f->by, CORE_SLOT_PLACE, f->t, &f->a));
         if (core_ticket_after(core_line_ticket(f->a), f->t) > 0) {
-            break; /* another lap: all this is past */
+            break; /* a place of the next lap: the line has moved past t */
         }
         if ((core_line_ticket(f->a) != (f->t & CORE_TICKET_MASK) || core_line_decided(f->a)) &&
             !CORE_DROPS(c, CORE_GUARD_SLIDE_PLACE)) {
@@ -52,7 +50,7 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
         }
         CORE_FORGET(f->word);
         CORE_CALL(f, core__get_place(c, &f->get, f->by, CORE_SLOT_NEXT, f->t + 1, &f->b));
-        /* A guest that waits has places in this lap only, and none that is decided. */
+        /* All places of a guest that waits are of this lap and undecided. */
         if (!CORE_DROPS(c, CORE_GUARD_SLIDE_WAITS)) {
             CORE_READ(c, f, f->word, core__row_at(c, core_line_row(f->b)));
             f->ok = core__waits_at(c, f->word, f->b);
@@ -67,16 +65,19 @@ enum core_progress core_slide(struct core *c, struct core_slide *f)
 }
 
 /*
- * Say of the seat of a dead row, f->r, that its holder died in it. f->ok: that is said, or it has
- * none; otherwise look again. The row is read once more after the seat: if it is still as it was,
- * nobody has gone on from here, and if somebody does so now, the seat is changed first. For that
- * nobody goes on while the dead one asks for the seat: it might be its later.
+ * Mark the seat of a dead row, f->r, as one in which its holder died. f->ok: it is marked, or the
+ * row has no seat. Otherwise the caller reads the row again.
+ *
+ * The row is read once more after the seat. If it is unchanged, no other guest has reaped it
+ * further. A guest that does so from now on changes the seat first, so the compare-and-swap here
+ * fails. For this, no reaper may continue while the dead guest's own question for the seat is open:
+ * its answer could give the seat to the dead row later. So that question is closed first.
  */
 static enum core_progress mark_died(struct core *c, struct core_reap *f)
 {
     CORE_BEGIN(&f->died);
-    CORE_READ(c, &f->died, f->word, core__seat_of_at(c, f->row));
-    f->seat = core_own_seat(f->word);
+    CORE_READ(c, &f->died, f->word, core__hint_at(c, f->row));
+    f->seat = core_hint_seat(f->word);
     CORE_FORGET(f->word);
     f->ok = f->seat >= c->seats;
     if (f->ok) {
@@ -96,14 +97,14 @@ static enum core_progress mark_died(struct core *c, struct core_reap *f)
     }
     f->ok = core_seat_row(f->word) != f->row || (f->word & CORE_SEAT_DIED) != 0;
     if (!f->ok && !CORE_DROPS(c, CORE_GUARD_DIED_STILL)) {
-        CORE_READ(c, &f->died, f->again, core__row_at(c, f->row));
-        if (f->again != f->r) {
+        CORE_READ(c, &f->died, f->reread, core__row_at(c, f->row));
+        if (f->reread != f->r) {
             CORE_FORGET(f->seat);
             CORE_FORGET(f->word);
-            CORE_FORGET(f->again);
+            CORE_FORGET(f->reread);
             CORE_RETURN(&f->died);
         }
-        CORE_FORGET(f->again);
+        CORE_FORGET(f->reread);
     }
     if (!f->ok) {
         CORE_CAS(c, &f->died, f->ok, c->at_seat + f->seat, f->word, f->word | CORE_SEAT_DIED);
@@ -121,11 +122,12 @@ enum core_progress core_watch(struct core *c, struct core_watch *f)
     CORE_END(f);
 }
 
-/* One that waits or enters, f->r. f->ok: it has left the line. Otherwise look again. */
+/* Reap a row, f->r, that waits or enters. f->ok: it is IDLE. Otherwise the caller reads it again.
+   */
 static enum core_progress reap_waiter(struct core *c, struct core_reap *f)
 {
     CORE_BEGIN(&f->died);
-    /* Its ticket may be valid already, and nobody have told it: then it is a holder. */
+    /* Its ticket may be valid but not granted yet: finishing I makes the row GRANTED. */
     CORE_CALL(&f->died, core__get_i(c, &f->get, f->by, &f->word));
     if (core__names_i(f->word, f->row, core_row_cycle(f->r)) &&
         !CORE_DROPS(c, CORE_GUARD_REAP_FINISH_TAKE)) {

@@ -1,24 +1,24 @@
 /*
- * Recoverable tickets: reserve numbers for cycles and for questions. See core.h, rule 4.
+ * Reserving numbers for cycles and questions: rule 4 of core.h.
  *
- * A guest may be stopped between reading a word and comparing it, for any length of time. It has
- * announced the author and the tag of what it read, and has read the word again after that. The
- * author, before it uses a tag again:
+ * A guest reads a word, announces its author and tag, and reads it a second time. It may then be
+ * stopped for any time before it compares and swaps the word. An author that wants to use a tag
+ * again:
  *
- *     1. reads the words that may name it: one that does is not to be relied on by anybody new
+ *     1. reads the words that may name it: while one does, guests may still begin to rely on it
  *     2. reads the announcements of all rows
  *
- * and uses the tag only if neither names it. An announcement that counts was made while a word
- * named the tag, so before step 1, and step 2 sees it. An announcement that is made later finds,
- * when the word is read again, that the word has changed.
+ * It uses the tag only if neither names it. An announcement that counts was made while a word named
+ * the tag, that is before step 1, so step 2 sees it. A guest that announces later finds by its
+ * second read that the word has changed.
  *
- * A place of the line is read like the other words, but in step 1 the whole cycle is compared, 26
- * bits: there can be as many places that name a guest as there are tags. And core_slide writes a
- * place long after it was read: it has announced that, so before a guest waits, the announcements
- * are read before the line, too. In a cycle in which a guest only enters, or resizes, no place of
- * its is written, so what the line says does not matter.
+ * Places of the line differ in two ways. In step 1 the whole cycle, 26 bits, is compared, because
+ * as many places can name a guest as there are tags. And core_slide may write a place long after it
+ * was read; it has announced that, so before a guest waits, the announcements are read before the
+ * line as well. In a cycle in which a guest only enters or resizes, no place of its own is written,
+ * so the line does not matter.
  *
- * All this is done once for a run of up to 2^12 - 1 numbers, so that its cost is shared by them.
+ * One scan reserves a run of up to 2^12 - 1 numbers, which share its cost.
  */
 #include "core/core.h"
 
@@ -26,7 +26,7 @@
 
 #include <string.h>
 
-/* The number must not be in the run. Numbers are compared modulo a power of two. */
+/* Exclude a number from the run. Numbers are compared modulo mask + 1. */
 static void exclude(struct core_reserve *f, uint32_t number, uint32_t mask)
 {
     uint32_t ahead = (number - f->run.last - 1) & mask;
@@ -35,8 +35,7 @@ static void exclude(struct core_reserve *f, uint32_t number, uint32_t mask)
     }
 }
 
-/* The first number from `ahead` on that is excluded, or is not; CORE_TAG_MASK + 1: there is none.
-   */
+/* The first number from `ahead` on that is excluded (or not). CORE_TAG_MASK + 1: none. */
 static uint32_t next_that(const struct core_reserve *f, uint32_t ahead, bool excluded)
 {
     while (ahead <= CORE_TAG_MASK) {
@@ -51,8 +50,8 @@ static uint32_t next_that(const struct core_reserve *f, uint32_t ahead, bool exc
     return ahead <= CORE_TAG_MASK ? ahead : CORE_TAG_MASK + 1;
 }
 
-/* The next row that may have announced anything, from `row` on; rows + visitors: there is none. How
-   many have ever been owned is read after the words. */
+/* The next row, from `row` on, that may have announced anything. rows + visitors: none. rows_used
+   is read here, that is after the words of step 1. */
 static uint32_t next_row(const struct core *c, uint32_t row)
 {
     uint32_t used = c->rows_used != NULL ? atomic_load(c->rows_used) : c->rows;
@@ -131,7 +130,8 @@ static enum core_progress scan_seats(struct core *c, struct core_reserve *f)
     CORE_END(&f->scan);
 }
 
-/* The first run of numbers that are not excluded. It ends where the tag runs over, for again.h. */
+/* Choose the first run of numbers that are not excluded. It ends where the tag would overflow,
+   because repeat.h adds to the tag. */
 static void choose(struct core_reserve *f)
 {
     uint32_t begin = next_that(f, 0, false);
@@ -150,7 +150,7 @@ enum core_progress core_reserve(struct core *c, struct core_reserve *f)
 {
     CORE_BEGIN(f);
     memset(f->named, 0, sizeof f->named);
-    exclude(f, f->run.last, CORE_TAG_MASK); /* the row, or a seat, may have it still */
+    exclude(f, f->run.last, CORE_TAG_MASK); /* the row, or a seat, may still have it */
     if ((f->purpose == CORE_TO_WAIT && !CORE_DROPS(c, CORE_GUARD_SCAN_FIRST)) ||
         CORE_DROPS(c, CORE_GUARD_SCAN_ORDER)) {
         CORE_CALL(f, scan_announced(c, f));
@@ -169,4 +169,19 @@ enum core_progress core_reserve(struct core *c, struct core_reserve *f)
     choose(f);
     CORE_FORGET(f->named);
     CORE_END(f);
+}
+
+enum core_progress core__reserve(struct core *c, struct core_reserve *f, uint32_t by,
+                                 enum core_purpose purpose, struct core_run *run, bool *full)
+{
+    CORE_BEGIN(&f->call);
+    CORE_FRESH(*f);
+    f->by = by;
+    f->purpose = purpose;
+    f->run = *run;
+    CORE_CALL(&f->call, core_reserve(c, f));
+    *run = f->run;
+    *full = f->full;
+    CORE_FORGET(*f);
+    CORE_END(&f->call);
 }

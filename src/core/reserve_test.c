@@ -1,10 +1,11 @@
 /*
- * Numbers that are reserved for cycles and questions: none that a word names or a guest has
- * announced, each once, and none left if every tag is announced. The shipping build.
+ * Reserved runs of cycles and questions: no number that a word names or a guest has announced, each
+ * number once, and no run if every tag is announced. The shipping build.
  */
 #include "core/core.h"
 
 #include "core/fast.h"
+#include "core/small_core.h"
 #include "test.h"
 
 enum {
@@ -12,7 +13,7 @@ enum {
     SEATS = 4,
     LINE = 8,
     TAGS = 1 << 12,
-    WORDS = 3 * 8 + ROWS * 8 + LINE + SEATS,
+    WORDS = SMALL_CORE_WORDS(ROWS, LINE, SEATS),
     OWN = 7 /* the row that reserves */
 };
 
@@ -21,18 +22,10 @@ static struct core core;
 
 static void lay_out(void)
 {
-    core = (struct core){
-        .words = words,
-        .rows = ROWS,
-        .seats = SEATS,
-        .line_mask = LINE - 1,
-        .at_line = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core),
-        .at_seat = CORE_AT_ROWS(&core) + ROWS * CORE_ROW_STRIDE(&core) + LINE,
-    };
-    core_init(&core, SEATS);
+    core = small_core(words, ROWS, LINE, SEATS, SEATS);
 }
 
-/* The run after `last`; *full says whether there is none. */
+/* Reserve the run after `last`. *full: no run exists. */
 static struct core_run reserve(enum core_purpose purpose, uint32_t last, bool *full)
 {
     struct core_reserve f;
@@ -45,7 +38,7 @@ static struct core_run reserve(enum core_purpose purpose, uint32_t last, bool *f
     return f.run;
 }
 
-/* Is the number one of the run after `last`? */
+/* Is the number in the run? */
 static bool has(const struct core_run *run, uint32_t number)
 {
     return ((number - run->last - 1) & CORE_CYCLE_MASK) <
@@ -57,7 +50,8 @@ static void announce(uint32_t row, enum core_slot slot, uint32_t announced)
     atomic_store(core__announced(&core, row, slot), announced);
 }
 
-/* Go on from `last` until every number of a round of tags has been met: expect just these used. */
+/* Reserve runs from `last` on until every tag was met once: exactly the tags not named are in a
+   run. */
 static void expect_all_but(enum core_purpose purpose, uint32_t last, const bool *named)
 {
     uint32_t begin = last;
@@ -84,7 +78,7 @@ static void a_run_has_no_tag_that_is_announced(void)
     for (unsigned t = 0; t < sizeof tags / sizeof tags[0]; t++) {
         named[tags[t]] = true;
         announce(100 * t, (enum core_slot)(t % CORE_SLOTS), core_announced_cycle(OWN, tags[t]));
-        /* what others announce of others, or of questions, does not matter */
+        /* announcements of another row, or of questions, do not matter */
         announce(100 * t + 1, CORE_SLOT_TOP, core_announced_cycle(OWN + 1, 300));
         announce(100 * t + 2, CORE_SLOT_TOP, core_announced_question(OWN, 300));
     }
@@ -118,7 +112,7 @@ static void nobody_waits_in_a_cycle_that_the_line_names(void)
         EXPECT(!full && !has(&run, cycle) && has(&run, cycle + 1));
         run = reserve(CORE_TO_ENTER, 900, &full);
         EXPECT(!run.line && has(&run, cycle));
-        /* the same tag in another cycle is another cycle */
+        /* another cycle with the same tag is allowed */
         run = reserve(CORE_TO_WAIT, 900 + TAGS, &full);
         EXPECT(has(&run, cycle + TAGS));
     }
@@ -139,7 +133,7 @@ static void no_question_has_a_number_that_a_seat_has(void)
     EXPECT_EQ(run.end, 59);
 }
 
-/* Cycles come round, too. */
+/* Cycles wrap. */
 static void the_last_cycle_is_followed_by_the_first(void)
 {
     bool full;

@@ -1,32 +1,34 @@
 /*
- * Recoverable tickets: which seat a granted guest has. See core.h; words.h has the words.
+ * Which seat a granted guest gets: see core.h; words.h has the words.
  *
- * A guest that leaves touches no seat: the seat stays its by name, and whoever comes again finds it
- * there and sits down with one read. A seat is held if the row whose it is is in (GRANTED, or
- * ENTERING with a ticket that I says it has) and its second word says that seat. So each granted
- * row holds one seat at most, and as many seats as there are tickets not taken are held by nobody.
+ * A guest that leaves changes no seat. The seat still names its row, and when the guest enters
+ * again it finds its seat with one read. A seat is held if its row is in (GRANTED, or ENTERING and
+ * named by I) and the row's hint is this seat. So each row that is in holds at most one seat, and
+ * as many seats as there are valid tickets that are not taken are held by no row.
  *
- * To take a seat that is another's by name and not held:
+ * To take a seat that names another row and is not held:
  *
- *     say in one's own second word which seat is meant
- *     ask: a compare-and-swap makes the seat (its row, who asks)
- *     decide: is its row in, with that seat? Then it stays, otherwise it goes to who asked
+ *     1. write the seat into one's own hint
+ *     2. ask: a compare-and-swap makes oneself the seat's author, with the question open
+ *     3. settle: is the seat's row in, with this seat as its hint? Then the seat stays; otherwise
+ *        its row becomes the author
  *
- * The guest whose it is gets in first and reads the seat then; who asks for it does so first and
- * looks then whether the guest is in. One of them sees the other. Anybody decides what another has
- * asked, so that nothing waits for a slow or dead one; and as every question has a number of its
- * author's that no stopped guest relies on (core_reserve), it is decided once.
+ * The seat's row first gets in and then reads the seat. The asking guest first asks and then reads
+ * whether the row is in. So one of them sees the other. Any guest settles another guest's question,
+ * so nothing waits for a slow or dead author. Each question has a number that no stopped guest
+ * relies on (core_reserve), so it is settled once.
  */
 #include "core/core.h"
 
 #include "core/parts.h"
 
 /*
- * Is the seat, f->word, held by the row whose it is? f->held. One look that says no is enough: at
- * that moment it was not, and it cannot be again without seeing who asks.
+ * Does the seat's row hold the seat, f->word? The answer is f->held. One "no" is enough: the row
+ * did not hold the seat at that instant, and to hold it later it must read the seat, and sees the
+ * question.
  *
- * I is read before the row: a guest that enters writes its row, swaps I and then reads its seat. If
- * I as it is read here has that swap in it, so does the row as it is read next; if not, the guest
+ * I is read before the row. A guest that enters writes its row, swaps I, and then reads its seat.
+ * If the I read here includes that swap, the row read next includes that write. If not, the guest
  * reads its seat after the question was asked, and sees it.
  */
 static enum core_progress is_held(struct core *c, struct core_settle *f)
@@ -41,8 +43,8 @@ static enum core_progress is_held(struct core *c, struct core_settle *f)
                   CORE_DROPS(c, CORE_GUARD_SEAT_NOT_IN);
         CORE_FORGET(f->i);
         if (!f->held) {
-            /* I may have gone on because it was finished, and the row be granted by now; one that
-               has gone on otherwise is taken to be in: who asks looks at another seat */
+            /* I may have changed because it was finished, and then the row is GRANTED. Any other
+               change of the row counts as "held" as well: the asking guest tries another seat. */
             CORE_READ(c, &f->in, f->i, core__row_at(c, core_seat_row(f->word)));
             f->held = f->i != f->r;
         }
@@ -50,8 +52,8 @@ static enum core_progress is_held(struct core *c, struct core_settle *f)
     CORE_FORGET(f->i);
     CORE_FORGET(f->r);
     if (f->held && !CORE_DROPS(c, CORE_GUARD_SEAT_SAID)) {
-        CORE_READ(c, &f->in, f->r, core__seat_of_at(c, core_seat_row(f->word)));
-        f->held = core_own_seat(f->r) == f->seat;
+        CORE_READ(c, &f->in, f->r, core__hint_at(c, core_seat_row(f->word)));
+        f->held = core_hint_seat(f->r) == f->seat;
         CORE_FORGET(f->r);
     }
     CORE_END(&f->in);
@@ -66,24 +68,7 @@ enum core_progress core_settle(struct core *c, struct core_settle *f)
     CORE_END(f);
 }
 
-/* See that f->run has a question. f->full: it has none. */
-static enum core_progress reserve_question(struct core *c, struct core_claim *f)
-{
-    CORE_BEGIN(&f->sit);
-    if (core_run_spent(c, &f->run)) {
-        CORE_FRESH(f->u);
-        f->u.reserve.by = f->row;
-        f->u.reserve.purpose = CORE_TO_ASK;
-        f->u.reserve.run = f->run;
-        CORE_CALL(&f->sit, core_reserve(c, &f->u.reserve));
-        f->run = f->u.reserve.run;
-        f->full = f->u.reserve.full;
-        CORE_FORGET(f->u);
-    }
-    CORE_END(&f->sit);
-}
-
-/* Ask for a seat that is another's, f->word, and have that decided: f->ok. */
+/* Ask for a seat, f->word, that names another row, and settle that. f->ok: the caller holds it. */
 static enum core_progress ask(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->ask);
@@ -95,13 +80,16 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
         CORE_RETURN(&f->ask);
     }
     CORE_FORGET(f->u);
-    CORE_CALL(&f->ask, reserve_question(c, f));
-    if (f->full) {
-        CORE_RETURN(&f->ask);
+    if (core_run_spent(c, &f->run)) {
+        CORE_CALL(&f->ask, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ASK, &f->run, &f->full));
+        if (f->full) {
+            CORE_RETURN(&f->ask);
+        }
     }
-    if (core_own_seat(core__own(c, f->row)) != f->seat && !CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
-        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, core__own(c, f->row)));
+    if (core_hint_seat(core__own_hint(c, f->row)) != f->seat &&
+        !CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
+        CORE_WRITE(c, &f->ask, core__own_hint_at(c, f->row),
+                   core_hint(f->seat, core__own_hint(c, f->row)));
     }
     f->run.last = core__next_question(&f->run);
     if (CORE_DROPS(c, CORE_GUARD_SEAT_ASKED)) {
@@ -122,24 +110,26 @@ static enum core_progress ask(struct core *c, struct core_claim *f)
     CORE_CALL(&f->ask, core_settle(c, &f->u.settle));
     f->ok = f->u.settle.ok && !f->u.settle.held && (f->word & CORE_SEAT_DIED) == 0;
     if (CORE_DROPS(c, CORE_GUARD_SEAT_FIRST)) {
-        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, core__own(c, f->row)));
+        CORE_WRITE(c, &f->ask, core__own_hint_at(c, f->row),
+                   core_hint(f->seat, core__own_hint(c, f->row)));
     }
     CORE_END(&f->ask);
 }
 
-/* Sit down on a seat that is ours by name, or nobody's, f->word: f->ok. Nobody has died in it from
-   now on. */
+/* Take a seat, f->word, that names the caller's row or no row: f->ok. This clears CORE_SEAT_DIED.
+   */
 static enum core_progress sit(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->ask);
-    CORE_CALL(&f->ask, reserve_question(c, f));
-    if (f->full) {
-        CORE_RETURN(&f->ask);
+    if (core_run_spent(c, &f->run)) {
+        CORE_CALL(&f->ask, core__reserve(c, &f->u.reserve, f->row, CORE_TO_ASK, &f->run, &f->full));
+        if (f->full) {
+            CORE_RETURN(&f->ask);
+        }
     }
-    if (core_own_seat(core__own(c, f->row)) != f->seat) {
-        CORE_WRITE(c, &f->ask, core__own_seat_at(c, f->row),
-                   core_own(f->seat, core__own(c, f->row)));
+    if (core_hint_seat(core__own_hint(c, f->row)) != f->seat) {
+        CORE_WRITE(c, &f->ask, core__own_hint_at(c, f->row),
+                   core_hint(f->seat, core__own_hint(c, f->row)));
     }
     f->run.last = core__next_question(&f->run);
     CORE_CAS(c, &f->ask, f->ok, c->at_seat + f->seat, f->word,
@@ -148,7 +138,7 @@ static enum core_progress sit(struct core *c, struct core_claim *f)
     CORE_END(&f->ask);
 }
 
-/* Try one seat, f->seat. */
+/* Try to get one seat, f->seat: f->ok. */
 static enum core_progress try_seat(struct core *c, struct core_claim *f)
 {
     CORE_BEGIN(&f->try);
@@ -173,7 +163,8 @@ static enum core_progress try_seat(struct core *c, struct core_claim *f)
             CORE_RETURN(&f->try);
         }
         CORE_FORGET(f->asked);
-        /* another may have decided it for us; or somebody has died in it */
+        /* Another guest may have settled it for us; or a holder died in it, and sit() must clear
+           that. */
         CORE_CALL(&f->try, core__get_seat(c, &f->get, f->row, f->seat, &f->word));
     }
     if (core_seat_asks(f->word) == CORE_NOBODY &&

@@ -1,14 +1,14 @@
 /*
- * The shared memory of an exploration: accesses that the model carries out, with store buffers, and
- * what each process relies on. At the end of core.h, in exploring builds only.
+ * The shared memory of an exploration: accesses, store buffers, and a record of what each process
+ * relies on. core.h includes this at its end, in exploring builds only.
  */
 #ifndef USHER_CORE_SIMULATED_H
 #define USHER_CORE_SIMULATED_H
 
 /*
- * Accesses of an exploration. With a buffer, a plain store stays in it until the model flushes it,
- * the reads of its own process see it there, and every compare-and-swap and every announcement
- * empties it first: x86-TSO. Each makes exactly one access of the step's.
+ * A store buffer, as in x86-TSO. A plain store stays in it until the model flushes it. The
+ * process's own reads see it there. Every compare-and-swap and every announcement empties the
+ * buffer first. Each function below makes exactly one access of the step.
  */
 enum { CORE_BUFFER_MOST = 2 };
 struct core_buffer {
@@ -18,9 +18,9 @@ struct core_buffer {
 };
 
 /*
- * Words that a process has read, to compare and swap them, and those of them that have changed
- * since: 32 bits each in a word of the process's own, as many as there are words before the
- * announcements. No part of the pool: it is there to see that rule 4 (above) is kept.
+ * A word per process that records what the process relies on. Upper 32 bits: the words that it has
+ * read and will compare and swap, one bit each. Lower 32 bits: those of them that changed since. It
+ * is not part of the pool; it shows whether rule 4 of core.h is kept.
  */
 static inline void core_steps_rely(struct core *c, uint32_t word)
 {
@@ -31,7 +31,7 @@ static inline void core_steps_rely(struct core *c, uint32_t word)
     }
 }
 
-/* A word has changed, by this process: others that relied on it must see that. */
+/* This process changed a word: record that for the processes that rely on it. */
 static inline void core_steps_changed(struct core *c, uint32_t word)
 {
     for (uint32_t p = 0; c->ghosts && word < c->at_announced && p < c->rows; p++) {
@@ -70,8 +70,8 @@ static inline uint64_t core_steps_read(struct core *c, uint32_t word)
     for (unsigned b = 0; c->buffer != NULL && b < c->buffer->count; b++) {
         value = c->buffer->word[b] == word ? c->buffer->value[b] : value;
     }
-    if (word >= c->at_row && word < c->at_own) {
-        core_steps_rely(c, word); /* a row is protected by the word that led to it */
+    if (word >= c->at_row && word < c->at_hint) {
+        core_steps_rely(c, word); /* a row is protected by the announced word that named it */
     }
     return value;
 }
@@ -104,7 +104,7 @@ static inline bool core_steps_swap(struct core *c, uint32_t word, uint64_t from,
     return swapped;
 }
 
-/* A store that the reads behind it must not overtake. */
+/* A store. Ordered: later reads of this process do not overtake it. */
 static inline void core_steps_announce(struct core *c, uint32_t word, uint64_t value, bool ordered)
 {
     if (ordered) {

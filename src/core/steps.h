@@ -1,15 +1,15 @@
 /*
- * How the core's source can be stopped before each shared access.
+ * How the core's source is stopped before each shared access.
  *
- * Every operation of the core is a function over a frame, a struct of its locals. In the shipping
- * build the macros below are plain calls and accesses, the frames are ordinary locals, and the
- * compiler sees straight code. With CORE_STEPS the same source becomes resumable: before each
- * shared access the function notes in its frame where it is and returns CORE_MORE; called again, it
- * goes on from there, makes that one access, and runs to the next. So whoever calls it decides who
- * makes the next access: the checker explores every order.
+ * Every operation of the core is a function over a frame, a struct of its locals (frames.h). In the
+ * shipping build the macros below are plain calls and accesses, and the frames are ordinary locals.
+ * With CORE_STEPS the same source is resumable. Before each shared access the function stores its
+ * position in the frame and returns CORE_MORE. The next call makes that one access and runs to the
+ * next. So the caller chooses which process makes the next access, and the checker explores every
+ * order.
  *
- * Rules for the code between the macros: what must survive an access lives in the frame; one macro
- * a line (a place is its line number).
+ * Rules for code between the macros: a value that must survive an access is in the frame; one macro
+ * per line (a position is a line number).
  */
 #ifndef USHER_CORE_STEPS_H
 #define USHER_CORE_STEPS_H
@@ -67,7 +67,7 @@ enum core_progress { CORE_DONE, CORE_MORE };
         core_steps_announce((c), core__announced_at((c), (row), (slot)), (value),                  \
                             !CORE_DROPS((c), CORE_GUARD_ANNOUNCE_ORDER));                          \
     } while (0)
-/* No step if nothing is announced: only its own guest would know. */
+/* No step if nothing is announced: no other process could see the difference. */
 #define CORE_WITHDRAW(c, f, row, slot)                                                             \
     do {                                                                                           \
         if (core__announces((c), (row), (slot))) {                                                 \
@@ -76,27 +76,27 @@ enum core_progress { CORE_DONE, CORE_MORE };
     } while (0)
 #define CORE_READ_ANNOUNCED(c, f, into, row, slot)                                                 \
     CORE_READ(c, f, into, core__announced_at((c), (row), (slot)))
-/* What was just read of this word is relied on: it will be compared and swapped. */
+/* The process relies on the value that it just read: it will compare and swap this word. */
 #define CORE_RELY(c, word) core_steps_rely((c), (word))
-/* `into` becomes whether the word was `from` and is now `to`. */
+/* If the word is `from`, it becomes `to`, and `into` true; otherwise `into` becomes false. */
 #define CORE_CAS(c, f, into, word, from, to)                                                       \
     do {                                                                                           \
         CORE__STOP(f)(into) = core_steps_swap((c), (word), (from), (to));                          \
     } while (0)
 #define CORE_DROPS(c, guard) ((c)->broken == (guard))
-/* From here on: was it seen that what was read before still holds, so that it is acted upon? Does
-   it only look, before it tries to publish? */
+/* acts: the operation has checked that what it read still holds, and now acts on it. looks: it only
+   reads, before it tries to publish. Both matter to CORE_DOOMED alone. */
 #define CORE_ACT(f, yes) ((f)->acts = (yes))
 #define CORE_LOOK(f, yes) ((f)->looks = (yes))
-/* For who explores: is it so that this function, which has begun, changes nothing any more,
-   whatever it reads? And that a delivery is going on, whose frame is f. */
+/* For the explorer. CORE_DOOMED: if the condition holds, this function, which has begun, changes
+   nothing any more, whatever it reads. CORE_DELIVERS: f is the frame that delivers. */
 #define CORE_DOOMED(c, if_so) ((c)->doomed = (c)->doomed || (if_so))
 #define CORE_DELIVERS(c, f) ((c)->delivers = (f))
-/* From here on this local does not matter: states that differ in nothing else are the same. */
+/* This local is not used any more: states that differ in nothing else become equal. */
 #define CORE_FORGET(x) memset(&(x), 0, sizeof(x))
-/* The same for all of it but `part`. */
+/* As CORE_FORGET, for all of x but `part`. */
 #define CORE_KEEP(x, part) (x) = (part)
-/* A frame that is to be used, or used again: the caller sets its fields before the blank line. */
+/* Prepare a frame for a call. The caller then sets the fields before its blank line. */
 #define CORE_FRESH(x) memset(&(x), 0, sizeof(x))
 
 #else
@@ -108,7 +108,8 @@ enum core_progress { CORE_DONE, CORE_MORE };
 #define CORE_END(f) return CORE_DONE
 #define CORE_RETURN(f) return CORE_DONE
 #define CORE_CALL(f, call) (void)(call)
-/* A build for tests, -DCORE_COUNTED, counts accesses before they are made, and may die of it. */
+/* -DCORE_COUNTED, for tests: core_counted is called before each access, and may kill the process.
+   */
 #ifdef CORE_COUNTED
 void core_counted(void);
 #define CORE__COUNT core_counted(),
@@ -116,11 +117,11 @@ void core_counted(void);
 #define CORE__COUNT
 #endif
 #define CORE_READ(c, f, into, word) CORE__COUNT(into) = atomic_load(&(c)->words[word])
-/* Only an owner writes, and only its own row: docs/memory-orders.md says why release is enough. */
+/* Only a row's owner uses this, for its own row. docs/memory-orders.md: why release is enough. */
 #define CORE_WRITE(c, f, word, value)                                                              \
     CORE__COUNT atomic_store_explicit(&(c)->words[word], (value), memory_order_release)
-/* The word is read again after this store: seq_cst, because nothing weaker orders a load after a
-   store. */
+/* seq_cst: the word is read a second time after this store, and no weaker order keeps a load behind
+   a store. */
 #define CORE_ANNOUNCE(c, f, row, slot, value)                                                      \
     CORE__COUNT atomic_store(core__announced((c), (row), (slot)), (value))
 #define CORE_WITHDRAW(c, f, row, slot)                                                             \
@@ -132,7 +133,7 @@ void core_counted(void);
         uint64_t from_ = (from);                                                                   \
         CORE__COUNT(into) = atomic_compare_exchange_strong(&(c)->words[word], &from_, (to));       \
     } while (0)
-/* -DCORE_BROKEN=CORE_GUARD_..: a build for tests, without that guard, that must be found out. */
+/* -DCORE_BROKEN=CORE_GUARD_..: a build without that guard, in which a test must fail. */
 #ifdef CORE_BROKEN
 #define CORE_DROPS(c, guard) ((guard) == CORE_BROKEN)
 #else
@@ -145,8 +146,8 @@ void core_counted(void);
 #define CORE_DELIVERS(c, f) ((void)0)
 #define CORE_FORGET(x) ((void)0)
 #define CORE_KEEP(x, part) ((void)0)
-/* An operation relies on nothing in its frame but what its caller has set: the build that counts
-   accesses fills it with what would be noticed. */
+/* An operation uses nothing in its frame that its caller has not set. The counting build fills the
+   frame with a pattern, so that tests notice such a use. */
 #ifdef CORE_COUNTED
 #include <string.h>
 #define CORE_FRESH(x) memset(&(x), 0xa5, sizeof(x))

@@ -1,6 +1,6 @@
 /*
- * What is wrong with a state of the model, which part of its way a process is on, and words for
- * people: see pool_parts.h.
+ * The judge of the model: what is wrong with a state. Also the region of a process, and the text of
+ * a word for traces. See pool_parts.h.
  */
 #include "core/parts.h"
 #include "model/pool_machine.h"
@@ -8,14 +8,14 @@
 
 #include <stdio.h>
 
-/* Does the row enter, and does I say that it has the ticket? */
+/* Is the row ENTERING and in: does I name it? */
 static bool has_entered(const struct step_system *system, const uint64_t *words, uint32_t row)
 {
     return row < system->n && core_row_state(words[AT_ROW + row]) == CORE_ENTERING &&
            core__names_i(words[AT_I], row, core_row_cycle(words[AT_ROW + row]));
 }
 
-/* Nobody who came later is granted, or enters, while somebody who came earlier and lives waits. */
+/* Is a guest in that arrived after a living guest that still waits? */
 static bool out_of_order(const struct step_system *system, const uint64_t *words)
 {
     bool earlier_waits = false;
@@ -30,10 +30,10 @@ static bool out_of_order(const struct step_system *system, const uint64_t *words
 }
 
 /*
- * Does everyone who waits and lives have a place, or is I's author, for whom it will be recorded?
- * Places up to VALID are past, but VALID's own may be about to be granted.
+ * Is there a living waiter without a place? I's author needs none yet: it will be recorded. Places
+ * before VALID are past; the place of VALID itself may be about to be granted.
  */
-static bool somebody_is_nowhere(const struct step_system *system, const uint64_t *words)
+static bool waiter_has_no_place(const struct step_system *system, const uint64_t *words)
 {
     uint32_t size = model__line_size(system);
     for (uint64_t order = world__order(words[AT_WORLD]); order != 0; order >>= 4) {
@@ -52,6 +52,7 @@ static bool somebody_is_nowhere(const struct step_system *system, const uint64_t
     return false;
 }
 
+/* Does every process rest, or is it dead and reaped? */
 static bool all_quiet(const struct step_system *system, const uint64_t *words, const void *states)
 {
     for (unsigned i = 0; i < system->n; i++) {
@@ -66,8 +67,8 @@ static bool all_quiet(const struct step_system *system, const uint64_t *words, c
 }
 
 /*
- * No operation is under way, and the dead have been reaped: every seat is a ticket that can be
- * taken, or is held; and nobody waits as long as a ticket can be taken.
+ * If no operation is under way and all dead are reaped: each seat is a valid ticket that is not
+ * taken, or a row that is in; and no guest waits while a valid ticket is not taken.
  */
 static const char *wrong_at_rest(const struct step_system *system, const uint64_t *words,
                                  const void *states)
@@ -87,10 +88,10 @@ static const char *wrong_at_rest(const struct step_system *system, const uint64_
     int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
     int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
     if ((free > 0 ? free : 0) + granted != seats) {
-        return "no operation is under way, and a seat is lost or made";
+        return "no operation is under way, and a seat is lost or made up";
     }
     if (free >= 0 && waiting > 0) {
-        return "no operation is under way, a seat is free, and somebody waits";
+        return "no operation is under way, a seat is free, and a guest waits";
     }
     return NULL;
 }
@@ -100,8 +101,8 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
 {
     model__widths(system);
     uint32_t seat_at = AT_ROW + 2 * system->n + model__line_size(system);
-    unsigned granted = 0;   /* tickets that are somebody's, dead or alive */
-    unsigned newcomers = 0; /* since the last resize */
+    unsigned granted = 0;   /* rows that are in, dead or alive */
+    unsigned newcomers = 0; /* holders that arrived after the last resize */
     unsigned taken = 0;
     for (unsigned i = 0; i < system->n; i++) {
         const struct process *p =
@@ -112,31 +113,31 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
             return "a compare-and-swap succeeded on a value that had been replaced";
         }
         if (p->stuck) {
-            return "somebody runs alone, and does not come out of its operation";
+            return "a process runs alone and does not finish its operation";
         }
         if (p->mode == HOLDING && !(system->limits.simple & WITHOUT_SEATS)) {
             newcomers += p->k == words[AT_K];
             if (taken >> p->seat & 1 || core_seat_row(words[seat_at + p->seat]) != i ||
-                core_own_seat(words[AT_ROW + system->n + i]) != p->seat) {
-                return "two holders with one seat, or a holder whose seat is not its";
+                core_hint_seat(words[AT_ROW + system->n + i]) != p->seat) {
+                return "two holders have one seat, or a holder's seat names another row";
             }
             if (words[seat_at + p->seat] & CORE_SEAT_DIED) {
-                return "a seat in which somebody died, says the pool, but its holder lives";
+                return "a seat is marked as one in which its holder died, but the holder lives";
             }
             taken |= 1U << p->seat;
         }
     }
     if (granted > core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]) + system->limits.grows) {
-        return "more are granted than there are seats";
+        return "more guests are in than there are seats";
     }
     if (newcomers > core_k_seats(words[AT_K]) + system->limits.grows && !model__repeats(system)) {
-        return "more came in after the pool had shrunk than it has seats";
+        return "more guests entered after the pool had shrunk than it has seats";
     }
     if (out_of_order(system, words)) {
-        return "granted out of order";
+        return "tickets are granted out of order";
     }
-    if (somebody_is_nowhere(system, words)) {
-        return "somebody waits without a place";
+    if (waiter_has_no_place(system, words)) {
+        return "a guest waits without a place";
     }
     int32_t free = core_ticket_after(core_v_valid(words[AT_V]), core_i_issue(words[AT_I]));
     int32_t seats = (int32_t)(core_k_seats(words[AT_K]) + core_v_owed(words[AT_V]));
@@ -151,11 +152,11 @@ const char *model__wrong(const struct step_system *system, const uint64_t *words
         return at_rest;
     }
     if (all_quiet(system, words, states)) {
-        /* behind a pool drained to nothing holes may be left: they are passed over when it grows */
+        /* a pool that shrank to 0 seats may keep holes: they are skipped when it grows */
         if (free != seats && (seats != 0 || free > 0)) {
-            return "all is quiet, and a seat is lost or made";
+            return "all is quiet, and a seat is lost or made up";
         }
-        /* where words repeat, tags are so few that who would take what is owed may find none */
+        /* where words repeat, the guest that should pay the debt may find no free tag */
         if (core_v_owed(words[AT_V]) != 0 && system->limits.crashes == 0 &&
             !model__repeats(system)) {
             return "all is quiet, and a seat is still owed";
@@ -176,13 +177,13 @@ enum step_region model__region(const struct step_system *system, const void *sta
     case REAPING:
     case CLAIMING:
     case COUNTING:
-    case ENTERING_AGAIN:
-    case SITTING_AGAIN:
+    case REPEAT_ENTERING:
+    case REPEAT_SITTING:
         return STEP_TRYING;
     case HOLDING:
         return STEP_CRITICAL;
     case RELEASING:
-    case LEAVING_AGAIN:
+    case REPEAT_LEAVING:
     case LEAVING_SLOWLY:
     case GIVING_UP:
     case RESIZING:
@@ -211,9 +212,9 @@ bool model_pool_busy(const void *state)
     case CLAIMING:
     case COUNTING:
     case RELEASING:
-    case ENTERING_AGAIN:
-    case SITTING_AGAIN:
-    case LEAVING_AGAIN:
+    case REPEAT_ENTERING:
+    case REPEAT_SITTING:
+    case REPEAT_LEAVING:
     case LEAVING_SLOWLY:
     case GIVING_UP:
     case RESIZING:
@@ -241,8 +242,8 @@ static int print_line(uint64_t value, char *out, size_t size, unsigned place)
 int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size)
 {
-    unsigned own_at = AT_ROW + system->n;
-    unsigned line_at = own_at + system->n;
+    unsigned hint_at = AT_ROW + system->n;
+    unsigned line_at = hint_at + system->n;
     unsigned seat_at = line_at + model__line_size(system);
     unsigned announced_at = seat_at + system->k + system->limits.grows;
     model__widths(system);
@@ -260,14 +261,14 @@ int model__print_word(const struct step_system *system, unsigned word, uint64_t 
     if (word == AT_WORLD) {
         return snprintf(out, size, "world=%llx", (unsigned long long)value);
     }
-    if (word < own_at) {
+    if (word < hint_at) {
         return snprintf(out, size, "row[P%u]=(%s,cycle %llu,ticket %u)", word - AT_ROW + 1,
                         state_name(value), (unsigned long long)core_row_cycle(value),
                         core_row_ticket(value));
     }
     if (word < line_at) {
-        return snprintf(out, size, "own[P%u]=seat %d", word - own_at + 1,
-                        core_own_seat(value) == CORE_NO_SEAT ? -1 : (int)core_own_seat(value));
+        return snprintf(out, size, "hint[P%u]=seat %d", word - hint_at + 1,
+                        core_hint_seat(value) == CORE_NO_SEAT ? -1 : (int)core_hint_seat(value));
     }
     if (word < seat_at) {
         return print_line(value, out, size, word - line_at);

@@ -1,4 +1,5 @@
-/* What the files of the model share: a process, the words, the functions of the machine. */
+/* What the files of the pool's model share: a process, the layout of the words, the machine's
+   functions. */
 #ifndef USHER_MODEL_POOL_PARTS_H
 #define USHER_MODEL_POOL_PARTS_H
 
@@ -8,53 +9,53 @@
 #include "step/step.h"
 
 enum mode {
-    RESTING,        /* in the remainder, alive */
-    TAKING,         /* core_take */
-    LOOKING,        /* waiting: read the own row ... */
-    HELPING,        /* ... then finish what is published ... */
-    WATCHING,       /* ... announce a dead process's row: core_watch, ... */
-    PROVING,        /* ... see that the process is dead, ... */
-    REAPING,        /* ... and reap it; so with all the dead, one by one */
-    CLAIMING,       /* core_claim */
-    COUNTING,       /* core_help: whoever has grown the pool may not have counted that yet */
-    HOLDING,        /* the critical section */
-    RELEASING,      /* core_release */
-    ENTERING_AGAIN, /* core_enter_again, */
-    SITTING_AGAIN,  /* core_sit_again, */
-    LEAVING_AGAIN,  /* core_leave_again, */
-    LEAVING_SLOWLY, /* and core_leave_slowly after that */
-    GIVING_UP,      /* core_give_up */
-    RESIZING,       /* core_resize */
-    CLEANING,       /* reaping, for a process with nothing else to do */
-    DEAD,           /* until its row is reaped; then a new process takes the row over */
+    RESTING,   /* alive, outside */
+    TAKING,    /* core_take */
+    LOOKING,   /* waits: read its own row, ... */
+    HELPING,   /* ... core_finish_published, ... */
+    WATCHING,  /* ... core_watch: announce a dead process's row, ... */
+    PROVING,   /* ... check that the process is dead, ... */
+    REAPING,   /* ... core_reap; the last three for each dead process */
+    CLAIMING,  /* core_claim */
+    COUNTING,  /* core_finish_published: a guest that grew the pool may not have changed K yet */
+    HOLDING,   /* the critical section */
+    RELEASING, /* core_release */
+    REPEAT_ENTERING, /* core_repeat_enter, */
+    REPEAT_SITTING,  /* core_repeat_sit, */
+    REPEAT_LEAVING,  /* core_repeat_leave, */
+    LEAVING_SLOWLY,  /* core_leave_slowly after that */
+    GIVING_UP,       /* core_give_up */
+    RESIZING,        /* core_resize */
+    CLEANING,        /* core_reap, by a process that has nothing else to do */
+    DEAD,            /* until its row is reaped and a new process takes it over */
 };
 
 /* A process. All zero at the start. */
 struct process {
     uint8_t mode;
-    uint8_t cycles;                 /* begun */
-    uint8_t target;                 /* whom it reaps */
-    bool grows;                     /* it is about to resize the pool: to one seat more */
-    bool paused;                    /* in the middle of an operation: step_limits.pauses */
-    bool simple_seat, simple_again; /* step_limits.simple */
-    bool endless;  /* how often it comes is not counted: it comes any number of times */
-    bool replaced; /* it compared and swapped a value that had been replaced */
-    bool stuck;    /* alone in an operation, it did not come out of it */
-    bool cleans;   /* it watches for want of anything else to do */
-    bool through;  /* whatever it reads next, that ends the operation: settled */
+    uint8_t cycles;                  /* begun */
+    uint8_t target;                  /* the process that it reaps */
+    bool grows;                      /* it is about to grow the pool, not to shrink it */
+    bool paused;                     /* in the middle of an operation: step_limits.pauses */
+    bool simple_seat, simple_repeat; /* step_limits.simple */
+    bool endless;                    /* it enters any number of times: `cycles` is not counted */
+    bool replaced;                   /* its compare-and-swap succeeded on a replaced value */
+    bool stuck;                      /* it ran alone and did not finish its operation */
+    bool cleans;                     /* it watches as a part of CLEANING */
+    bool through; /* its next read ends its operation, whatever it reads: pool_settle.c */
     uint32_t ticket, seat;
-    uint32_t watched; /* the cycle in which a row was watched */
+    uint32_t watched; /* the cycle that core_watch read */
     struct core_run run, questions;
     struct core_buffer buffer;
-    uint64_t k;    /* K as it was when it came, in a pool that may shrink */
-    uint64_t i, v; /* what it published last, as again.h needs it; 0: nothing */
+    uint64_t k;    /* K when it arrived, in a pool that may shrink */
+    uint64_t i, v; /* what it published last, for repeat.h; 0: nothing */
     union {
         struct core_take take;
-        struct core_help help;
+        struct core_finish_published help;
         struct core_reap reap;
         struct core_claim claim;
         struct core_release release;
-        struct core_again again;
+        struct core_repeat repeat;
         struct core_leave_slowly slow;
         struct core_watch watch;
         struct core_give_up give_up;
@@ -64,11 +65,11 @@ struct process {
 
 _Static_assert(sizeof(struct process) <= STEP_MAX_PRIVATE_BYTES, "a process must fit");
 
-/* Where the words are; the world's is in pool_world.h. Rows, own words, the line and the seats
-   follow; announcements are the last. */
+/* The layout: I, V, K, the world (pool_world.h), then rows, hints, the line, the seats, and last
+   the announcements. */
 enum { AT_I, AT_V, AT_K, AT_WORLD, AT_ROW };
 
-/* Does each process come any number of times? */
+/* Does each process enter any number of times? */
 static inline bool model__endless(const struct step_system *system)
 {
     return system->limits.cycles == 0;
@@ -82,18 +83,20 @@ static inline bool model__repeats(const struct step_system *system)
 
 /* pool_size.c: the pool at one size. */
 uint32_t model__line_size(const struct step_system *system);
-/* Use as many bits of tickets, tags and cycles as the exploration says, in this thread. */
+/* Set the widths of tickets, tags and cycles of the exploration, for this thread. */
 void model__widths(const struct step_system *system);
-/* The core, as it sees this memory; and with the stores of this process in its buffer. */
+/* Lay out a core over this memory. */
 void model__core(const struct step_system *system, struct step_memory *memory, struct core *c);
 
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES]);
 void model__init(const struct step_system *system, uint64_t *words);
 
-/* pool.c: what a process does. */
-/* Begin a mode: set up its frame and run to its first access, which is for the next step. */
+/* pool_begin.c: begin an operation of the core, and go on with it. */
+/* Begin a mode: set up its frame, and run to before its first access. */
 void model__begin(struct core *c, struct process *p, enum mode mode, unsigned process);
-/* One step of the process, in its mode. */
+/* Run the operation of a process to before its next access. */
+enum core_progress model__go_on(struct core *c, struct process *p, unsigned process);
+/* pool_machine.c: make one step of the process, in its mode. */
 void model__move(const struct step_system *system, struct core *c, struct process *p,
                  unsigned process);
 
@@ -102,34 +105,32 @@ static inline void model__change_world(struct core *c, uint64_t world)
     atomic_store(&c->words[AT_WORLD], world);
 }
 
-/* pool_step.c: when it moves, and what else happens. */
+/* pool_step.c: when a process moves, and the events. */
 void model__step(const struct step_system *system, struct step_memory *memory, void *state,
                  unsigned process);
 bool model__event(const struct step_system *system, struct step_memory *memory, void *state,
                   unsigned process, unsigned event_);
 extern const char *const model__event_names[EVENTS];
 
-/* pool_judge.c: what is wrong with a state, where a process is, and a word for people. */
+/* pool_judge.c: what is wrong with a state, the region of a process, the text of a word. */
 enum step_region model__region(const struct step_system *system, const void *state);
 const char *model__wrong(const struct step_system *system, const uint64_t *words,
                          const void *states);
 int model__print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
                       size_t size);
 
-/* pool_stage.c: what goes one way only, and who is like whom. */
+/* pool_stage.c: what never decreases, and which processes are symmetric. */
 uint32_t model__stage(const struct step_system *system, const uint64_t *words);
 uint8_t model__phase(const struct step_system *system, const void *state);
 uint64_t model__judged(const struct step_system *system, const void *state);
 unsigned model__mirror(const struct step_system *system, unsigned process);
 
-/* pool_settle.c: what makes no difference any more. */
+/* pool_settle.c: remove from a process what makes no difference any more. */
 void model__settle(const struct step_system *system, const uint64_t *words, void *state,
                    unsigned process);
-/* pool.c: run the operation that a process is in to its next access. */
-enum core_progress model__go_on(struct core *c, struct process *p, unsigned process);
 
-/* step_limits.simple */
-enum { WITHOUT_SEATS = 1, WITHOUT_AGAIN = 2, WITHOUT_RULE = 4 };
+/* step_limits.simple: what an exploration leaves out */
+enum { WITHOUT_SEATS = 1, WITHOUT_REPEAT = 2, WITHOUT_RULE = 4 };
 
 #define MODEL_POOL(name_, title_, variant_)                                                        \
     {                                                                                              \

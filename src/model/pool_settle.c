@@ -1,23 +1,24 @@
 /*
- * What makes no difference any more is taken out of a process: see step.h, `settle`.
+ * Remove from a process what makes no difference any more: see step.h, `settle`.
  *
- * I, V, rows and places never say again what they have said: all have tags, which do not come round
- * within an exploration (or nothing is settled: where words are short, or stores buffered).
- * So, once they have gone on:
+ * I, V, rows and places never return to an earlier value: all have tags, which do not repeat within
+ * an exploration. (Where words are short or stores are buffered, nothing is settled.) So once they
+ * have changed:
  *
- *   - what a guest that rests remembers of I is forgotten, if V has gone on, too (otherwise it
- *     comes again, and finds out by its compare-and-swap); and of V only that it is old;
- *   - a compare-and-swap from what they said fails, now or later: it is done now (not of a seat,
- *     whose count does come round);
- *   - whoever finishes an I or a V that is over, or has begun to take a ticket that is taken,
- *     reads, finds that it is so, and has changed nothing (CORE_DOOMED): what it would read is read
- *     now. If that would end its operation, which must not be before its time, it is `through`
- *     instead: its next step is a read that ends it.
+ *   - A resting guest forgets the I that it published, if V has changed as well. (If only I has
+ *     changed, the guest still tries the repeat path, and its compare-and-swap fails.) Of V it
+ *     keeps only that it is old.
+ *   - A compare-and-swap from an earlier value fails, now or later: it is made now. Seats are
+ *     excluded: the numbers of their questions do repeat.
+ *   - A process that finishes an I or a V that is over, or that tries to take a ticket that is
+ *     taken, reads, finds that, and changes nothing (CORE_DOOMED): its reads are made now. If they
+ *     would end its operation too early, the process is marked `through` instead: its next step is
+ *     a read that ends the operation.
  *
- * Steps that are taken now change nothing, and where they lead does not depend on when they are
- * taken: so they commute with all that others do, and a run of all steps becomes one of these by
- * moving them forward, with the same shared memories and the same regions. A crash in the midst of
- * them is a crash behind them.
+ * Steps that are made early change nothing, and their result does not depend on when they are made.
+ * So they commute with all steps of other processes. Every run becomes a run with these steps moved
+ * forward, with the same shared memories and the same regions. A crash among them becomes a crash
+ * behind them.
  */
 #include "core/parts.h"
 #include "model/pool_machine.h"
@@ -30,7 +31,7 @@ enum { MOST_STEPS = 1000, OLD_V = 1 }; /* V never is 1: VALID is at least the nu
 
 static bool is_row(const struct core *c, unsigned word)
 {
-    return word >= AT_ROW && word < c->at_own;
+    return word >= AT_ROW && word < c->at_hint;
 }
 
 static bool is_place(const struct core *c, unsigned word)
@@ -38,8 +39,8 @@ static bool is_place(const struct core *c, unsigned word)
     return word >= c->at_line && word < c->at_seat;
 }
 
-/* What was read of a row does not matter, if its place has been decided meanwhile, and the row is
-   not what it would be changed from: whatever is tried then fails. */
+/* Forget the row that was read, if its place got a verdict meanwhile and the row has changed: every
+   compare-and-swap that uses it fails. */
 static void forget_row(const struct core *c, struct core_finish_release *f, const uint64_t *words)
 {
     if (f->deliver.at != 0 && !f->acts && f->e != 0 && !core_line_decided(f->e) &&
@@ -49,7 +50,7 @@ static void forget_row(const struct core *c, struct core_finish_release *f, cons
     }
 }
 
-/* One step on copies: is it without effect now and whenever it is taken? */
+/* Make one step on copies. Does it change nothing, whenever it is made? */
 static bool is_idle_step(struct core *c, struct process *p, unsigned process, bool *ends)
 {
     const uint64_t i = atomic_load(&c->words[AT_I]);
@@ -86,11 +87,11 @@ void model__settle(const struct step_system *system, const uint64_t *words, void
     }
     p->i = p->i == words[AT_I] || p->v == words[AT_V] || p->mode != RESTING ? p->i : 0;
     p->v = p->v == words[AT_V] || p->v == 0 ? p->v : OLD_V;
-    if (p->mode == LEAVING_AGAIN && !p->u.again.published && p->u.again.v != words[AT_V]) {
-        p->u.again.v = OLD_V;
+    if (p->mode == REPEAT_LEAVING && !p->u.repeat.published && p->u.repeat.v != words[AT_V]) {
+        p->u.repeat.v = OLD_V;
     }
     if (p->i == 0 && (p->mode == RESTING || p->mode == RELEASING)) {
-        p->v = 0; /* it does not come again by that */
+        p->v = 0; /* it will not take the repeat path */
         if (p->mode == RELEASING && p->u.release.slow.leave.done) {
             p->u.release.slow.leave.v = 0;
         }

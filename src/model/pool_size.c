@@ -1,4 +1,4 @@
-/* The pool at one size: where its words are, what is claimed, how it begins. See pool_parts.h. */
+/* The model at one size: its layout, its claims, its initial state. See pool_parts.h. */
 #include "model/pool_machine.h"
 
 #include "core/parts.h"
@@ -45,8 +45,8 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->at_v = AT_V;
     c->at_k = AT_K;
     c->at_row = AT_ROW;
-    c->at_own = AT_ROW + c->rows;
-    c->at_line = c->at_own + c->rows;
+    c->at_hint = AT_ROW + c->rows;
+    c->at_line = c->at_hint + c->rows;
     c->at_seat = c->at_line + c->line_mask + 1;
     c->at_announced = c->at_seat + c->seats;
     c->at_relied = c->at_announced + CORE_SLOTS * c->rows;
@@ -55,7 +55,7 @@ void model__core(const struct step_system *system, struct step_memory *memory, s
     c->broken = (enum core_guard)system->machine->variant;
 }
 
-/* There must be more than twice as many ticket numbers as tickets can be in use at once. */
+/* More than twice as many ticket numbers as tickets in use at the same time are needed. */
 static unsigned least_ticket_bits(const struct step_system *system)
 {
     const struct step_limits *limits = &system->limits;
@@ -67,7 +67,7 @@ static unsigned least_ticket_bits(const struct step_system *system)
     return bits;
 }
 
-/* Sizes of words that repeat: 0, or -1 with a sentence in `why`. */
+/* Check the widths of words that repeat. 0, or -1 with a sentence in `why`. */
 static int prepare_repeats(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     struct step_limits *limits = &system->limits;
@@ -96,7 +96,7 @@ static int prepare_repeats(struct step_system *system, char why[STEP_WHY_BYTES])
     return 0;
 }
 
-enum { MOST_CYCLES = 60 }; /* model__phase: four for each, in a byte */
+enum { MOST_CYCLES = 60 }; /* model__phase has four values for each cycle, in a byte */
 
 int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
@@ -136,29 +136,29 @@ int model__prepare(struct step_system *system, char why[STEP_WHY_BYTES])
                      STEP_CLAIM(STEP_PROGRESS) | STEP_CLAIM(STEP_LOCKOUT) |
                      STEP_CLAIM(STEP_STARVATION);
     if (limits->grows + limits->shrinks > 0) {
-        /* then k is not the number that counts: the invariant looks at K */
+        /* k is not the number of seats then: the invariant uses K */
         system->claims &= ~STEP_CLAIM(STEP_EXCLUSION);
     }
     if (limits->queue > 0) {
-        /* as long as one may come before all others, and does not, nobody moves */
+        /* until the first processes have arrived one by one, the others do not move */
         system->claims &= STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_INVARIANT);
     }
     if (limits->shrinks > 0) {
-        /* and a pool that shrinks to nothing lets nobody in */
+        /* a pool that shrinks to 0 seats lets no process in */
         system->claims = STEP_CLAIM(STEP_INVARIANT);
     }
     if (limits->pauses > 0 || limits->buffer > 0) {
-        /* an operation may stay interrupted, or a store on its way to memory, for ever:
-           pool_judge.c says what must be so meanwhile */
+        /* an operation may stay interrupted for ever, or a store stay in its buffer:
+           pool_judge.c has what holds meanwhile */
         system->claims &= STEP_CLAIM(STEP_EXCLUSION) | STEP_CLAIM(STEP_INVARIANT);
     }
     return 0;
 }
 
 /*
- * A pool that has gone round all its tickets once, and whose last guests have all entered without a
- * place: every place still holds the entry of the ticket with the number that is issued next there:
- * served, skipped, or granted when it was valid already and never decided.
+ * Begin with a pool that has used all ticket numbers once, and whose last guests entered without a
+ * place. So every place still has the entry of the ticket number that is issued next there: SERVED,
+ * SKIPPED, or UNDECIDED (granted when the ticket was valid already).
  */
 static void wear(const struct step_system *system, struct core *c)
 {

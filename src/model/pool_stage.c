@@ -1,11 +1,12 @@
 /*
- * What goes one way only in the model, and who is like whom: for an exploration that forgets what
- * lies behind it (check/sweep/sweep.h). That it goes one way only is not taken on trust there.
+ * What never decreases in the model, and which processes are symmetric: for an exploration that
+ * forgets finished groups of states (check/sweep/sweep.h). The sweep checks that these never
+ * decrease.
  */
 #include "model/pool_machine.h"
 #include "model/pool_parts.h"
 
-/* ISSUE, VALID and how much has happened, since the start: a byte each. */
+/* ISSUE, VALID and the number of events since the start: a byte each. */
 uint32_t model__stage(const struct step_system *system, const uint64_t *words)
 {
     const struct step_limits *limits = &system->limits;
@@ -19,7 +20,7 @@ uint32_t model__stage(const struct step_system *system, const uint64_t *words)
     return (issued & 0xff) | (valid & 0xff) << 8 | happened << 16;
 }
 
-/* Four for each cycle: tries, holds, leaves, rests or is dead. */
+/* Four values for each cycle: tries; holds; leaves; rests or is dead. */
 uint8_t model__phase(const struct step_system *system, const void *state)
 {
     const struct process *p = state;
@@ -33,16 +34,16 @@ uint8_t model__phase(const struct step_system *system, const void *state)
     case REAPING:
     case CLAIMING:
     case COUNTING:
-    case ENTERING_AGAIN:
-    case SITTING_AGAIN:
-    case GIVING_UP: /* the grant may win */
+    case REPEAT_ENTERING:
+    case REPEAT_SITTING:
+    case GIVING_UP: /* the grant may come first */
         within = 1;
         break;
     case HOLDING:
         within = 2;
         break;
     case RELEASING:
-    case LEAVING_AGAIN:
+    case REPEAT_LEAVING:
     case LEAVING_SLOWLY:
         within = 3;
         break;
@@ -67,9 +68,9 @@ uint64_t model__judged(const struct step_system *system, const void *state)
 }
 
 /*
- * The first and the last of those who remember, if both come equally often, are alike; but not if
- * one of them has a part of its own at the start, or the dead are so many that who is reaped first
- * makes a difference.
+ * The first and the last of the processes that take the repeat path are symmetric, if both enter
+ * equally often. They are not if one of them has a special part at the start, or if two processes
+ * can be dead, because then the order in which they are reaped matters.
  */
 unsigned model__mirror(const struct step_system *system, unsigned process)
 {

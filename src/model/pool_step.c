@@ -1,6 +1,6 @@
 /*
- * When a process of the model moves: steps of one access or of a whole operation, pauses, and what
- * happens beside steps. What a process does then is in pool.c.
+ * When a process of the model moves: steps of one access or of a whole operation, pauses, and
+ * events. pool_machine.c has what a process does then.
  */
 #include "model/pool_machine.h"
 
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* One step; and a guest that waits, and that a new I names, has just got its place. The dead have
-   none in the order. */
+/* Make one step. If I changed and names a living guest that waits, that guest is last in the order
+   of arrival now. */
 static void move_and_note(const struct step_system *system, struct core *c, struct process *p,
                           unsigned process)
 {
@@ -18,7 +18,7 @@ static void move_and_note(const struct step_system *system, struct core *c, stru
     model__move(system, c, p, process);
     p->replaced = p->replaced || c->replaced;
     if (c->ghosts && !model_pool_busy(p)) {
-        /* between operations it relies only on what it published, to come again */
+        /* between operations it relies only on what it published, for the repeat path */
         uint64_t both = p->i != 0 && p->v != 0 ? 1ULL << AT_I | 1ULL << AT_V : 0;
         both |= both << 32;
         uint64_t relied = atomic_load(&c->words[c->at_relied + process]);
@@ -32,11 +32,11 @@ static void move_and_note(const struct step_system *system, struct core *c, stru
     }
 }
 
-enum { MOST_ALONE = 4000 }; /* accesses of one operation that nobody disturbs */
+enum { MOST_ALONE = 4000 }; /* accesses of one operation that runs alone: more are "stuck" */
 
 /*
- * Where operations are interrupted only when they pause (step_limits.pauses): one step is the whole
- * operation, or what is left of it. The event PAUSE is one access of it.
+ * With step_limits.pauses, operations are interrupted only by pauses. A step is then the whole
+ * operation, or the rest of it. The event PAUSE is one access of it.
  */
 static void run_alone(const struct step_system *system, struct core *c, struct process *p,
                       unsigned process)
@@ -46,11 +46,11 @@ static void run_alone(const struct step_system *system, struct core *c, struct p
         move_and_note(system, c, p, process);
     }
     if (c->memory->access != NULL) {
-        c->memory->access->count = 1; /* the last one stands for all */
+        c->memory->access->count = 1; /* the last access stands for all */
     }
 }
 
-/* After its last access it is not paused any more; after any other it may be. */
+/* Record whether the process is paused inside an operation. */
 static void note_paused(struct core *c, struct process *p, bool paused)
 {
     uint64_t world = atomic_load(&c->words[AT_WORLD]);
@@ -67,13 +67,13 @@ static void lay_out(const struct step_system *system, struct step_memory *memory
     model__core(system, memory, c);
     p->endless = model__endless(system);
     p->simple_seat = (system->limits.simple & WITHOUT_SEATS) != 0;
-    p->simple_again = (system->limits.simple & WITHOUT_AGAIN) != 0;
+    p->simple_repeat = (system->limits.simple & WITHOUT_REPEAT) != 0;
     c->self = process;
     p->buffer.depth = (uint8_t)system->limits.buffer;
     c->buffer = p->buffer.depth != 0 ? &p->buffer : NULL;
     if (p->i != atomic_load(&c->words[AT_I]) && p->v != atomic_load(&c->words[AT_V]) &&
         p->mode == RESTING) {
-        p->i = 0; /* they never say that again, and core_enter_again would see it and do nothing */
+        p->i = 0; /* I and V never return, so core_repeat_enter would do nothing */
         p->v = c->repeats ? 0 : p->v;
     }
 }
@@ -100,11 +100,11 @@ void model__step(const struct step_system *system, struct step_memory *memory, v
                             world__with_turn(world, turn < system->limits.queue ? turn + 1 : 0));
     }
     if (p->mode == RESTING && p->cycles >= system->limits.cycles && !p->endless) {
-        p->i = p->v = 0; /* it does not come again */
+        p->i = p->v = 0; /* it does not enter again */
     }
 }
 
-/* May this happen to the process now? */
+/* May the event happen to the process now? */
 static bool may_happen(const struct step_system *system, const struct core *c,
                        const struct process *p, unsigned event_)
 {
@@ -129,7 +129,7 @@ static bool may_happen(const struct step_system *system, const struct core *c,
         return p->mode != RESTING;
     case GIVE_UP:
         return p->mode == LOOKING;
-    case GROW: /* endless: any number of times, but not to any number of seats */
+    case GROW: /* endless: any number of resizes, but a bounded number of seats */
         return p->mode == RESTING && (!p->endless || seats < system->k + system->limits.grows);
     default:
         return p->mode == RESTING && (!p->endless || seats + system->limits.shrinks > system->k);
@@ -142,20 +142,21 @@ static void crash(struct core *c, struct process *p, unsigned process)
     world = world__without(world, process) | 1ULL << process;
     world -= p->paused ? 1ULL << PAUSED_SHIFT : 0;
     model__change_world(c, world);
-    while (p->buffer.count > 0) { /* what a dead process has stored reaches memory */
+    while (p->buffer.count > 0) { /* a dead process's stores reach memory */
         core_buffer_flush(c);
     }
     if (c->ghosts) {
         atomic_store(&c->words[c->at_relied + process], 0);
     }
-    /* Where nothing is announced, questions go on in the next process of the row. */
+    /* Where nothing is announced, the row's next process continues the numbers of questions. */
     struct core_run questions = p->mode == CLAIMING ? p->u.claim.run : p->questions;
     memset(p, 0, sizeof *p);
     p->mode = DEAD;
     p->questions.last = c->repeats ? 0 : questions.last;
 }
 
-/* Give up or resize: paused before the first access, if one more may pause, or all of it. */
+/* Begin to give up or resize. Pause before the first access, if one more process may pause;
+   otherwise run the whole operation. */
 static void begin_event(const struct step_system *system, struct core *c, struct process *p,
                         unsigned process, unsigned event_)
 {

@@ -1,16 +1,13 @@
 /*
- * The world's word: what the shared memory of a pool does not say, who is dead, what may yet
- * happen, who came when.
+ * The world's word: what a pool's shared memory does not say. Which processes are dead, which
+ * events may still happen, and in which order the waiters arrived.
  *
- *     dead 8 bits | crashes 4 | gives up 4 | grows 4 | shrinks 4 (left) | turn 4 | order 32 |
- *     paused 4
+ *     paused 4 | order 32 | turn 4 | shrinks 4 | grows 4 | gives up 4 | crashes 4 | dead 8 bits
  *
- * The order has 4 bits for each who has a place and has not been granted, in order of arrival,
- * process + 1.
- *
- * As long as there is a turn, only that process, less one, moves: how an exploration begins with a
- * line (step_limits.queue). paused: how many are in the middle of an operation, where that is
- * limited (step_limits.pauses).
+ * dead: one bit a process. crashes to shrinks: how many of these events are left. order: process +
+ * 1, 4 bits each, for each guest that has a place and is not granted, in order of arrival. turn: if
+ * not 0, only process turn - 1 moves; so an exploration begins with a line (step_limits.queue).
+ * paused: how many processes are inside an operation, where that is limited (step_limits.pauses).
  */
 #ifndef USHER_MODEL_POOL_WORLD_H
 #define USHER_MODEL_POOL_WORLD_H
@@ -22,7 +19,7 @@ enum event { CRASH = 1, GIVE_UP, GROW, SHRINK, PAUSE, FLUSH, EVENTS };
 
 enum { LEFT_SHIFT = 8, LEFT_BITS = 4, TURN_SHIFT = 24, ORDER_SHIFT = 28, PAUSED_SHIFT = 60 };
 
-/* Who waits, in order of arrival: 4 bits each. */
+/* The waiters, in order of arrival: 4 bits each. */
 static inline uint64_t world__order(uint64_t world)
 {
     return world << (64 - PAUSED_SHIFT) >> (64 - PAUSED_SHIFT + ORDER_SHIFT);
@@ -77,7 +74,7 @@ static inline uint64_t world__without(uint64_t world, unsigned process)
     return world__with_order(world, kept);
 }
 
-/* The process is the last in the order. */
+/* The world with the process last in the order. */
 static inline uint64_t world__with(uint64_t world, unsigned process)
 {
     unsigned shift = 0;

@@ -1,10 +1,10 @@
 /*
- * usher_acquire, in three stages. The repeat path (core/again.h) enters if nothing has happened since
+ * usher_acquire, in three stages. The repeat path (core/repeat.h) enters if nothing has happened since
  * this guest left. The fast path (core/fast.h) enters if a ticket is free. The slow path takes a
  * place in the line and waits (wait/park.c).
  */
-#include "core/again.h"
 #include "core/fast.h"
+#include "core/repeat.h"
 #include "pool/pool.h"
 #include "wait/act.h"
 
@@ -68,7 +68,7 @@ static bool seems_free(const struct usher_pool *pool, uint32_t seat)
     }
     enum core_state state = core_row_state(usher__row_word(pool, row));
     return (state != CORE_GRANTED && state != CORE_ENTERING) ||
-           core_own_seat(atomic_load(&pool->rows[row].own)) != seat;
+           core_hint_seat(atomic_load(&pool->rows[row].seat_hint)) != seat;
 }
 
 /*
@@ -92,7 +92,7 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
     }
     uint32_t left = core_v_row(atomic_load(&core->words[CORE_AT_V(core)]));
     uint32_t seat =
-        left < core->rows ? core_own_seat(atomic_load(&pool->rows[left].own)) : CORE_NO_SEAT;
+        left < core->rows ? core_hint_seat(atomic_load(&pool->rows[left].seat_hint)) : CORE_NO_SEAT;
     seat = seat < seats ? seat : 0;
     /* In a small pool a guest gets what people expect: the next seat that is free. */
     return seats <= FEW_SEATS || seems_free(pool, seat) ? seat : (ticket - 1) % seats;
@@ -101,13 +101,13 @@ static uint32_t where_to_look(const struct usher_pool *pool, const struct guest 
 /* Finish what I says, and what V says unless `only_i`. */
 static void help(struct usher_pool *pool, const struct guest *guest, bool only_i)
 {
-    struct core_help help;
+    struct core_finish_published help;
     struct pool_act act;
     CORE_FRESH(help);
     help.by = guest->row;
     help.only_i = only_i;
     usher__act_begin(&act, pool, guest->row);
-    (void)core_help(&act.core, &help);
+    (void)core_finish_published(&act.core, &help);
     usher__act_end(&act);
 }
 
@@ -185,11 +185,11 @@ enter_fast(struct usher_pool *pool, struct guest *guest, struct usher_seat *seat
     usher__guest_began(guest, &f.run);
     guest->before = before;
     if (!f.granted) {
-        return f.again ? -EALREADY : f.untidy ? -EBUSY : -EAGAIN;
+        return f.lost_race ? -EALREADY : f.needs_help ? -EBUSY : -EAGAIN;
     }
     guest->r = core_row(CORE_ENTERING, f.run.last, f.ticket);
     guest->i = core_i(f.ticket, guest->row, f.run.last);
-    guest->until = core_again_until(&pool->core, guest->i, guest->r, &f.run);
+    guest->until = core_repeat_until(&pool->core, guest->i, guest->r, &f.run);
     if (!f.seated) {
         return sit(pool, guest, seat, f.ticket);
     }
@@ -205,16 +205,16 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
         if (error != -EBUSY && error != -EALREADY) {
             return error;
         }
-        struct core_tidy tidy;
-        CORE_FRESH(tidy);
-        tidy.row = guest->row;
-        tidy.run = usher__guest_cycles(guest);
+        struct core_help_enter helped;
+        CORE_FRESH(helped);
+        helped.row = guest->row;
+        helped.run = usher__guest_cycles(guest);
         struct pool_act act;
         usher__act_begin(&act, pool, guest->row);
-        (void)core_tidy(&act.core, &tidy);
+        (void)core_help_enter(&act.core, &helped);
         usher__act_end(&act);
-        usher__guest_began(guest, &tidy.run);
-        if (tidy.full) {
+        usher__guest_began(guest, &helped.run);
+        if (helped.full) {
             return -EUSERS;
         }
     }
@@ -372,15 +372,15 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
         atomic_load_explicit(&guest->state, memory_order_acquire) != GUEST_IDLE) {
         return first_acquire(pool, seat, deadline_ns);
     }
-    struct core_again f;
+    struct core_repeat f;
     f.i = guest->i;
-    if (!core_again_may(&pool->core, f.i, guest->until)) {
+    if (!core_repeat_may(&pool->core, f.i, guest->until)) {
         return acquire_after(pool, guest, seat, deadline_ns);
     }
     f.row_at = guest->row_at;
     f.r = guest->r;
     f.v = guest->v;
-    (void)core_enter_again(&pool->core, &f);
+    (void)core_repeat_enter(&pool->core, &f);
     if (!f.granted) {
         return acquire_after(pool, guest, seat, deadline_ns);
     }
@@ -388,7 +388,7 @@ acquire(struct usher_pool *pool, struct usher_seat *seat, int64_t deadline_ns)
     guest->r = f.r;
     f.mark = guest->mark;
     f.seat_at = guest->seat_at;
-    (void)core_sit_again(&pool->core, &f);
+    (void)core_repeat_sit(&pool->core, &f);
     if (!f.seated) {
         return sit_or_leave(pool, guest, seat);
     }

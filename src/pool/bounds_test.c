@@ -49,7 +49,7 @@ static void a_row_that_says_a_seat_beyond_all_is_used(void)
     holder.thread = start(sit, &holder);
     UNTIL(atomic_load(&holder.done));
     for (uint32_t row = 1; row < 8; row++) {
-        atomic_store(&pool->rows[row].own, core_own(BEYOND, 0));
+        atomic_store(&pool->rows[row].seat_hint, core_hint(BEYOND, 0));
     }
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
     /* whose next ticket is 0, and its place is not one of long ago */

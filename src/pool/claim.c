@@ -93,7 +93,7 @@ static int claim(struct usher_pool *pool, uint32_t *found)
    is checked. */
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest)
 {
-    uint32_t seat = core_own_seat(atomic_load(&pool->rows[guest->row].own));
+    uint32_t seat = core_hint_seat(atomic_load(&pool->rows[guest->row].seat_hint));
     uint32_t cycle = core_row_cycle(usher__row_word(pool, guest->row));
     usher__guest_began(guest, &(struct core_run){cycle, cycle, false});
     guest->questions = (struct core_run){0, 0, false};

@@ -63,10 +63,10 @@ struct format_past {
 /* Whose a row is: how a guest is found to be dead (lib/alive.c). The owner writes these, holding
    the row's lock; `owner` last, and 0 while the others change. */
 struct format_row {
-    _Atomic uint64_t word;    /* the core's; this and the next are in one cache line, always */
-    _Atomic uint64_t own;     /* the core's, 16 | seats given back by this row, 48 */
-    _Atomic int64_t since_ns; /* CLOCK_MONOTONIC when it began to wait or to hold; 0: not noted */
-    _Atomic uint32_t watch;   /* enum format_watch: the sleeper's notes for its wakers */
+    _Atomic uint64_t word;      /* the core's; this and the next are in one cache line, always */
+    _Atomic uint64_t seat_hint; /* the core's, 16 | seats given back by this row, 48 */
+    _Atomic int64_t since_ns;   /* CLOCK_MONOTONIC when it began to wait or to hold; 0: not noted */
+    _Atomic uint32_t watch;     /* enum format_watch: the sleeper's notes for its wakers */
     _Atomic uint32_t gave_up;
     _Atomic uint64_t owner;    /* pid namespace 32 | flags 8 | pid 24 */
     _Atomic uint64_t identity; /* of the process, never used twice; 0: this kernel has none */
@@ -97,15 +97,15 @@ enum format_watch {
 _Static_assert(sizeof(struct format_shape) == 64, "the shape is one cache line");
 _Static_assert(sizeof(struct format_header) == 192, "no holes");
 _Static_assert(sizeof(struct format_row) == 8 * CORE_ROW_STRIDE(0), "a row is eight words");
-_Static_assert(offsetof(struct format_row, own) == 8 * (CORE_AT_OWN(0) - CORE_AT_ROWS(0)),
-               "the core finds its own");
+_Static_assert(offsetof(struct format_row, seat_hint) == 8 * (CORE_AT_HINT(0) - CORE_AT_ROWS(0)),
+               "the core finds the hint");
 _Static_assert(offsetof(struct format_row, announced) ==
                    8 * (CORE_AT_ANNOUNCED(0) - CORE_AT_ROWS(0)),
                "and the announcements");
 
-static inline uint64_t format_served(uint64_t own)
+static inline uint64_t format_served(uint64_t seat_hint)
 {
-    return own & ((1ULL << 48) - 1);
+    return seat_hint & ((1ULL << 48) - 1);
 }
 
 static inline uint64_t format_owner(uint32_t namespace_, uint32_t flags, uint32_t pid)

@@ -1,5 +1,5 @@
-/* What a pool looks like at about one instant: usher_inspect. Changes nothing. */
-#include "core/parts.h"
+/* usher_inspect and usher_history: report a pool. They change nothing in it. */
+#include "core/query.h"
 #include "pool/pool.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@ struct found {
     struct usher_guest *guests;
     size_t capacity, count;
     struct alive_round *round;
-    uint32_t issue; /* I's, read once: whoever comes needs that word for itself */
+    uint32_t issue; /* core_query_issue, read once */
 };
 
-/* One more. What it is, but not where, if the caller has room for it; otherwise NULL. */
+/* Count a guest. Return its entry, without seat, position and ticket; NULL: the array is full. */
 static struct usher_guest *add(struct usher_pool *pool, struct found *found, uint32_t row)
 {
     size_t at = found->count++;
@@ -26,7 +26,7 @@ static struct usher_guest *add(struct usher_pool *pool, struct found *found, uin
     guest->seat = UINT32_MAX;
     guest->since_ns = usher__noted_ns(atomic_load(&pool->rows[row].since_ns));
     uint64_t owner = atomic_load(&pool->rows[row].owner);
-    /* The number of a process in another pid namespace is somebody else's in ours. */
+    /* In another pid namespace the pid belongs to a different process. */
     if (pool->self.pid_namespace != 0 &&
         format_owner_namespace(owner) == pool->self.pid_namespace) {
         guest->pid = (pid_t)format_owner_pid(owner);
@@ -35,61 +35,31 @@ static struct usher_guest *add(struct usher_pool *pool, struct found *found, uin
     return guest;
 }
 
-/* Is the row in? One that enters is, once I says so. */
-static bool is_in(const struct usher_pool *pool, uint32_t row, uint64_t word)
-{
-    if (core_row_state(word) != CORE_ENTERING) {
-        return core_row_state(word) == CORE_GRANTED;
-    }
-    uint64_t i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
-    return core__names_i(i, row, core_row_cycle(word));
-}
-
-/* The seat that the row says is its, if the seat says so, too; otherwise CORE_NO_SEAT. */
-static uint32_t seat_of(const struct usher_pool *pool, uint32_t row)
-{
-    uint32_t seat = core_own_seat(atomic_load(&pool->rows[row].own));
-    return seat < pool->core.seats &&
-                   core_seat_row(atomic_load(&pool->core.words[pool->core.at_seat + seat])) == row
-               ? seat
-               : CORE_NO_SEAT;
-}
-
-/* The whole ticket of which the row has the low bits: not far from ISSUE, before it or after. */
-static uint32_t whole_ticket(const struct found *found, uint64_t word)
-{
-    return found->issue - (uint32_t)core_ticket_after(found->issue, core_row_ticket(word));
-}
-
 static void add_holders(struct usher_pool *pool, struct found *found)
 {
     for (uint32_t s = 0; s < pool->core.seats; s++) {
-        uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
-        uint32_t row = core_seat_row(seat);
-        if (row >= pool->core.rows) {
+        uint32_t ticket;
+        uint32_t row = core_query_holder(&pool->core, s, found->issue, &ticket);
+        if (row == CORE_NOBODY) {
             continue;
         }
-        uint64_t word = usher__row_word(pool, row);
-        if (is_in(pool, row, word) && seat_of(pool, row) == s) {
-            struct usher_guest *guest = add(pool, found, row);
-            if (guest != NULL) {
-                guest->seat = s;
-                guest->ticket = whole_ticket(found, word);
-            }
+        struct usher_guest *guest = add(pool, found, row);
+        if (guest != NULL) {
+            guest->seat = s;
+            guest->ticket = ticket;
         }
     }
 }
 
-/* Granted a seat, but not yet sat down. */
-static void add_standing(struct usher_pool *pool, struct found *found)
+/* Guests with a granted ticket that have not claimed a seat yet. */
+static void add_unseated(struct usher_pool *pool, struct found *found)
 {
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        uint64_t word = usher__row_word(pool, row);
-        if (is_in(pool, row, word) && seat_of(pool, row) == CORE_NO_SEAT &&
-            usher__row_word(pool, row) == word) {
+        uint32_t ticket;
+        if (core_query_unseated(&pool->core, row, found->issue, &ticket)) {
             struct usher_guest *guest = add(pool, found, row);
             if (guest != NULL) {
-                guest->ticket = whole_ticket(found, word);
+                guest->ticket = ticket;
             }
         }
     }
@@ -97,12 +67,12 @@ static void add_standing(struct usher_pool *pool, struct found *found)
 
 static void add_waiters(struct usher_pool *pool, struct found *found)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint32_t row;
     uint32_t ticket;
     uint64_t word;
-    usher__line_begin(pool, &walk);
-    for (uint32_t at = 1; usher__line_next(pool, &walk, &row, &word, &ticket); at++) {
+    core_line_begin(&pool->core, &walk);
+    for (uint32_t at = 1; core_line_next(&pool->core, &walk, &row, &word, &ticket); at++) {
         struct usher_guest *guest = add(pool, found, row);
         if (guest != NULL) {
             guest->position = at;
@@ -123,10 +93,10 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     if (error != 0) {
         return error;
     }
-    found.issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
+    found.issue = core_query_issue(&pool->core);
     found.round = guests != NULL ? usher__alive_round(pool, SNAPSHOT_LOCKS) : NULL;
     add_holders(pool, &found);
-    add_standing(pool, &found);
+    add_unseated(pool, &found);
     size_t holders = found.count;
     add_waiters(pool, &found);
     free(found.round);
@@ -135,7 +105,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     }
     memset(info, 0, sizeof *info);
     info->seats = usher__seats(pool);
-    info->owed = core_v_owed(atomic_load(&pool->core.words[CORE_AT_V(&pool->core)]));
+    info->owed = core_query_owed(&pool->core);
     info->holders = (uint32_t)holders;
     info->free = holders < info->seats ? info->seats - info->holders : 0;
     info->waiters = (uint32_t)(found.count - holders);
@@ -143,7 +113,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     info->most_seats = pool->core.seats;
     info->reaped = atomic_load(&pool->header->reaped);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        info->served += format_served(atomic_load(&pool->rows[row].own));
+        info->served += format_served(atomic_load(&pool->rows[row].seat_hint));
         info->gave_up += atomic_load(&pool->rows[row].gave_up);
         info->guests_used += atomic_load(&pool->rows[row].owner) != 0;
     }
@@ -161,7 +131,7 @@ static uint64_t milliseconds(int64_t ns)
     return ms < 0 ? 0 : ms > UINT32_MAX ? UINT32_MAX : (uint64_t)ms;
 }
 
-/* Two may write the same place at once, after 220 others; it is only for show. */
+/* If 220 other entries are noted meanwhile, two writers may mix one entry: it is for display only. */
 void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_ns)
 {
     uint64_t at = atomic_fetch_add(&pool->header->past_count, 1) % FORMAT_PAST;
@@ -173,7 +143,7 @@ void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_n
 int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capacity)
 {
     if (pool->module != NULL) {
-        return usher__remote_usable(pool); /* it keeps none */
+        return usher__remote_usable(pool); /* ZooKeeper pools keep no history */
     }
     int error = usher__pool_usable(pool);
     if (error != 0) {

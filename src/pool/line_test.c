@@ -1,10 +1,11 @@
-/* About how many wait, for every number of seats that are free, taken, and waited for. */
+/* usher__line_waiters and usher__line_ahead, with free seats, with waiters, and with a long line.
+   */
 #include "pool/pool.h"
 #include "sitters.h"
 
 enum { SEATS = 7, WAITERS = 5, MANY = 200 };
 
-/* With seats free the line's end is before its beginning, by as many places. */
+/* With free seats VALID is beyond ISSUE: the line has a negative length. */
 static void free_seats_are_no_waiters(void)
 {
     struct usher_pool *pool = open_pool(SEATS);
@@ -26,7 +27,7 @@ static void free_seats_are_no_waiters(void)
     finish(pool);
 }
 
-static void those_who_wait_are_counted(void)
+static void waiters_are_counted(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
@@ -44,8 +45,8 @@ static void those_who_wait_are_counted(void)
     finish(pool);
 }
 
-/* Of a line longer than what is looked at, the rest is reckoned. */
-static void of_a_long_line_the_rest_is_reckoned(void)
+/* A line that is longer than the sample is extrapolated. */
+static void a_long_line_is_extrapolated(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
@@ -66,7 +67,7 @@ int main(void)
 {
     scene_begin();
     RUN_BOTH(free_seats_are_no_waiters);
-    RUN_BOTH(those_who_wait_are_counted);
-    RUN_BOTH(of_a_long_line_the_rest_is_reckoned);
+    RUN_BOTH(waiters_are_counted);
+    RUN_BOTH(a_long_line_is_extrapolated);
     return 0;
 }

@@ -7,7 +7,7 @@
 #ifndef USHER_POOL_H
 #define USHER_POOL_H
 
-#include "core/core.h"
+#include "core/query.h"
 #include "os/os.h"
 #include "pool/format.h"
 #include "pool/remote.h"
@@ -36,8 +36,8 @@ enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_
 struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
     uint64_t r;             /* the row's last cycle and ticket, as if it were ENTERING */
-    uint64_t i, v;          /* what it published last: core/again.h; POOL_NOTHING: nothing */
-    uint64_t until;         /* core_again_until */
+    uint64_t i, v;          /* what it published last: core/repeat.h; POOL_NOTHING: nothing */
+    uint64_t until;         /* core_repeat_until */
     uint64_t mark;          /* core_seat_mark of its row */
     uint32_t row, row_at;   /* and where that is among the core's words; */
     uint32_t seat_at;       /* so is its seat */
@@ -178,7 +178,7 @@ static inline struct core_run usher__guest_cycles(const struct guest *guest)
 {
     return (struct core_run){core_row_cycle(guest->r), guest->cycle_end, guest->line_free};
 }
-/* The guest's row has come to the last cycle of the run on another way than core/again.h's. */
+/* The guest's row has come to the last cycle of the run on another way than core/repeat.h's. */
 static inline void usher__guest_began(struct guest *guest, const struct core_run *run)
 {
     guest->r = core_row(CORE_ENTERING, run->last, 0);
@@ -230,19 +230,24 @@ int usher__park(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
 /* Wake all waiters, so that they see that the pool is removed. */
 void usher__wake_all(struct usher_pool *pool);
 
-/* A walk along the line: the next ticket, the last one, whose place the one before was. */
-struct line_walk {
-    uint32_t at, last;
-    uint64_t before;
-};
-void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
-/* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
-bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
-                      uint64_t *word, uint32_t *ticket);
-/* How many tickets from VALID to the last one; some of their guests have given up. */
-uint32_t usher__line_ahead(struct usher_pool *pool);
-/* About how many guests wait: places of guests that gave up are not counted. */
-uint32_t usher__line_waiters(struct usher_pool *pool);
+/* The line, of core/query.h. */
+static inline void usher__line_begin(const struct usher_pool *pool, struct core_line_walk *walk)
+{
+    core_line_begin(&pool->core, walk);
+}
+static inline bool usher__line_next(const struct usher_pool *pool, struct core_line_walk *walk,
+                                    uint32_t *row, uint64_t *word, uint32_t *ticket)
+{
+    return core_line_next(&pool->core, walk, row, word, ticket);
+}
+static inline uint32_t usher__line_ahead(const struct usher_pool *pool)
+{
+    return core_line_ahead(&pool->core);
+}
+static inline uint32_t usher__line_waiters(const struct usher_pool *pool)
+{
+    return core_line_waiters(&pool->core);
+}
 
 static inline uint64_t usher__row_word(const struct usher_pool *pool, uint32_t row)
 {

@@ -1,6 +1,6 @@
 /* usher_release, and seats that are assigned to other processes. */
-#include "core/again.h"
 #include "core/fast.h"
+#include "core/repeat.h"
 #include "pool/pool.h"
 #include "wait/act.h"
 
@@ -29,7 +29,7 @@ static inline void count_one(_Atomic uint64_t *own)
 static void count_and_note(struct usher_pool *pool, struct guest *guest)
 {
     struct format_row *row = &pool->rows[guest->row];
-    count_one(&row->own);
+    count_one(&row->seat_hint);
     int64_t since = guest->noted ? atomic_load_explicit(&row->since_ns, memory_order_relaxed) : 0;
     if (since != 0) {
         note_times(pool, guest, since);
@@ -80,7 +80,7 @@ static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest
 static inline __attribute__((always_inline)) int leave_again(struct usher_pool *pool,
                                                              struct guest *guest)
 {
-    struct core_again f;
+    struct core_repeat f;
     if (guest->v == POOL_NOTHING) {
         return leave(pool, guest);
     }
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) int leave_again(struct usher_pool *
     f.row_at = guest->row_at;
     f.r = guest->r;
     f.v = guest->v;
-    (void)core_leave_again(&core, &f);
+    (void)core_repeat_leave(&core, &f);
     if (!f.published) {
         return leave_slowly(pool, guest, false, 0);
     }
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) int leave_again(struct usher_pool *
         return leave_slowly(pool, guest, true, f.v);
     }
     guest->v = f.v;
-    count_one(&core.words[f.row_at] + CORE_AT_OWN(&core) - CORE_AT_ROWS(&core));
+    count_one(&core.words[f.row_at] + CORE_AT_HINT(&core) - CORE_AT_ROWS(&core));
     return 0;
 }
 
@@ -108,7 +108,7 @@ static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *s
     }
     struct guest *guest = usher__guest_with(pool, usher__request_row(seat->request));
     bool held = guest != NULL && atomic_load(&guest->state) == seat->request &&
-                core_own_seat(atomic_load(&pool->rows[guest->row].own)) == seat->number;
+                core_hint_seat(atomic_load(&pool->rows[guest->row].seat_hint)) == seat->number;
     return held ? guest : NULL;
 }
 
@@ -286,7 +286,7 @@ bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle)
         struct guest *guest = usher__guest_with(pool, row);
         usher__past_note(pool, guest == NULL ? 0 : guest->waited_ns,
                          since == 0 ? 0 : os_now_ns() - since);
-        atomic_fetch_add(&pool->rows[row].own, 1);
+        atomic_fetch_add(&pool->rows[row].seat_hint, 1);
     }
     usher__reap_finish(act, row, cycle, true);
     return first;

@@ -1,7 +1,6 @@
 /*
- * usher_verify finds what it looks for. Many tests end with its word that nothing is wrong; here
- * one word of a good pool is changed at a time, and it must say the sentence that belongs to that,
- * and nothing when the word is as it was.
+ * usher_verify finds each fault. One word of a good pool is changed at a time: usher_verify must
+ * report the sentence for that fault, and nothing after the word is restored.
  */
 #include "scene.h"
 
@@ -11,7 +10,7 @@
 
 enum { SEATS = 2, GUESTS = 8 };
 
-/* A pool with one seat held, in row 0, and one free; the last sentence that was said of it. */
+/* A pool with one seat held, by row 0, and one free; and the last sentence reported about it. */
 struct patient {
     struct usher_pool *pool;
     struct usher_seat seat;
@@ -52,7 +51,7 @@ static void expect_said(struct patient *patient, int faults, const char *part)
     }
 }
 
-/* With another value in a word it says that; with its own again nothing is wrong. */
+/* Change a word: usher_verify reports that sentence. Restore it: it reports nothing. */
 static void expect_fault(struct patient *patient, _Atomic uint64_t *word, uint64_t value,
                          const char *part)
 {
@@ -76,7 +75,7 @@ static void wrong_sums_of_seats_are_found(void)
     expect_fault(&patient, v, core_v(valid, 1, CORE_NOBODY, 0), "3 seats only 2");
     expect_fault(&patient, v, core_v(issue + SEATS + 1, 0, CORE_NOBODY, 0), "3 tickets are valid");
     expect_fault(&patient, i, core_i(valid + core->line_mask + 1, CORE_NOBODY, 0), "places long");
-    /* with as many tickets that are valid, so that they add up */
+    /* VALID is changed as well, so that the sums of seats are right */
     uint64_t before = atomic_exchange(v, core_v(issue + core->seats, 0, CORE_NOBODY, 0));
     uint64_t seats = atomic_exchange(k, core_k(core->seats + 1, CORE_NOBODY, 0));
     expect_said(&patient, 1, "but there is room for");
@@ -93,13 +92,14 @@ static void wrong_rows_are_found(void)
     uint64_t granted = core_row(CORE_GRANTED, 1, 1);
     atomic_store(&pool->header->rows_used, GUESTS);
     expect_fault(&patient, &pool->rows[1].word, core_row(CORE_WAITING, 1, 0), "1 guests wait");
-    expect_fault(&patient, &pool->rows[1].word, core_row((enum core_state)7, 1, 0), "no state");
+    expect_fault(&patient, &pool->rows[1].word, core_row((enum core_state)7, 1, 0),
+                 "state that does not exist");
     atomic_store(&pool->rows[1].word, granted);
-    expect_fault(&patient, &pool->rows[2].word, granted, "3 hold a seat");
+    expect_fault(&patient, &pool->rows[2].word, granted, "3 guests hold a seat");
     atomic_store(&pool->rows[1].word, 0);
     atomic_store(&pool->header->rows_used, 1);
     expect_fault(&patient, &pool->rows[3].word, granted, "row 3 is in use");
-    /* one who leaves has its seat as one who is in has */
+    /* a row that leaves counts like a row that is in */
     atomic_store(&pool->header->rows_used, GUESTS);
     uint64_t before = atomic_exchange(v, core_v(core_v_valid(*v) - 1, 0, CORE_NOBODY, 0));
     atomic_store(&pool->rows[1].word, core_row(CORE_LEAVING, 1, 1));
@@ -117,8 +117,8 @@ static void seats_and_rows_that_do_not_exist_are_found(void)
     uint32_t last = pool->core.seats - 1;
     expect_fault(&patient, &seats[1], core_seat(GUESTS, CORE_NOBODY, 0), "Seat 1 names guest row");
     expect_fault(&patient, &seats[last], core_seat(0, GUESTS, 0), "names guest row 8");
-    expect_fault(&patient, &pool->rows[GUESTS - 1].own, core_own(pool->core.seats, 0),
-                 "row 7 says");
+    expect_fault(&patient, &pool->rows[GUESTS - 1].seat_hint, core_hint(pool->core.seats, 0),
+                 "row 7 names");
     discharge(&patient);
 }
 
@@ -127,7 +127,7 @@ static void a_header_that_was_changed_is_found(void)
     struct patient patient = admit();
     struct format_shape *shape = &patient.pool->header->shape;
     shape->seats++;
-    expect_said(&patient, 1, "sum");
+    expect_said(&patient, 1, "checksum");
     shape->seats--;
     expect_said(&patient, 0, "");
     discharge(&patient);

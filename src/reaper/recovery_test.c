@@ -34,7 +34,7 @@ uint32_t __wrap_usher__duty_marks(const struct duty *duty, int64_t until_ns)
 
 static uint32_t first_watch(struct usher_pool *pool)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row = 0;
     uint32_t ticket;

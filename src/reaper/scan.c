@@ -72,7 +72,7 @@ static struct scanners find_scanners(struct usher_pool *pool, uint32_t marks, ui
                                      unsigned most)
 {
     struct scanners s = {.stand_in = CORE_NOBODY};
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
@@ -145,7 +145,7 @@ void usher__scan_appoint(struct usher_pool *pool, uint32_t own, unsigned count)
  */
 void usher__scan_pass_on(struct usher_pool *pool)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
@@ -167,7 +167,7 @@ void usher__scan_pass_on(struct usher_pool *pool)
 /* The dead at the front of the line: two live waiters end the search. */
 static void reap_front(struct pool_act *act, struct alive_round *round)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
@@ -181,9 +181,9 @@ static void reap_front(struct pool_act *act, struct alive_round *round)
 void usher__scan(struct pool_act *act)
 {
     struct usher_pool *pool = act->pool;
-    struct core_help help = {.by = act->by};
+    struct core_finish_published help = {.by = act->by};
     struct alive_round *round = usher__alive_round(pool, SCAN_LOCKS);
-    (void)core_help(&act->core, &help);
+    (void)core_finish_published(&act->core, &help);
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         enum core_state state = core_row_state(usher__row_word(pool, row));
         if (state == CORE_IDLE || state == CORE_WAITING) {

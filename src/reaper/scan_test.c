@@ -58,7 +58,7 @@ static long on_syscall(long number, long *a)
 /* The row of the waiter at that place in line, from 0. */
 static struct format_row *at(struct usher_pool *pool, int place)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row = 0;
     uint32_t ticket;

@@ -110,7 +110,7 @@ static uint64_t mix(const struct usher_pool *pool, uint64_t hash, uint32_t row)
    meanwhile, the hash has the old owner, and the next hash differs. */
 static uint64_t who_matters(struct usher_pool *pool, struct watch *watch)
 {
-    struct line_walk walk;
+    struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;

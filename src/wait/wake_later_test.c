@@ -67,7 +67,7 @@ static void expect_queued(long address)
     (void)expect_granted(woken(address));
     EXPECT_EQ(core_row_state(row), CORE_WAITING);
     EXPECT(core__names_i(i, own, core_row_cycle(row)));
-    EXPECT_EQ(word_at(core__line_at(c, core_i_issue(i))), core__own_place(i, row));
+    EXPECT_EQ(word_at(core__line_at(c, core_i_issue(i))), core__place_of(i, row));
     atomic_fetch_add(&woken_by_comer, 1);
 }
 

@@ -90,9 +90,9 @@ static size_t place_of(const struct format_shape *shape, size_t size, const uint
                        size_t here)
 {
     static const size_t in_row[] = {
-        offsetof(struct format_row, word),     offsetof(struct format_row, owner),
-        offsetof(struct format_row, identity), offsetof(struct format_row, since_ns),
-        offsetof(struct format_row, own),      offsetof(struct format_row, gave_up)};
+        offsetof(struct format_row, word),      offsetof(struct format_row, owner),
+        offsetof(struct format_row, identity),  offsetof(struct format_row, since_ns),
+        offsetof(struct format_row, seat_hint), offsetof(struct format_row, gave_up)};
     size_t index = edit[3];
     unsigned where = edit[2] % STAGE_WHERES;
     size_t at = here;
