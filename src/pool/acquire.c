@@ -29,6 +29,7 @@ static inline void fill(struct guest *guest, struct usher_seat *seat, uint64_t i
     memcpy(&seat->number, &first, sizeof first); /* and .flags */
     seat->ticket = core_i_issue(i);
     seat->request = usher__request(i);
+    seat->reserved[0] = 0;
     atomic_store_explicit(&guest->state, usher__request(i), memory_order_release);
 }
 

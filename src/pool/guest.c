@@ -1,6 +1,7 @@
 /*
  * The rows that this process owns (claim.c), and its threads. Each thread keeps its rows for its
- * next request; when it ends, it gives back what it holds and its rows become spare.
+ * next request; when it ends, it gives back what it holds (not with USHER_PROCESS_SEATS) and its
+ * rows become spare.
  *
  * The mutexes here are of this process alone: nothing that another process waits for.
  */
@@ -35,7 +36,8 @@ void usher__guest_left(struct usher_pool *pool, struct guest *guest)
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
-/* A thread ends: nothing is lost, not even if it forgot. */
+/* A thread ends: release its seats, unless they belong to the process. Such a seat's row becomes
+   spare when the seat is released. */
 static void give_back(void *context)
 {
     struct mine *list = context;
@@ -50,7 +52,9 @@ static void give_back(void *context)
             continue;
         }
         struct guest *guest = list->entries[e].guest;
-        usher__pool_leave(pool, guest);
+        if (!(pool->flags & USHER_PROCESS_SEATS)) {
+            usher__pool_leave(pool, guest);
+        }
         uint64_t away = GUEST_AWAY;
         (void)pthread_mutex_lock(&pool->mutex);
         guest->ended = true;

@@ -14,8 +14,14 @@ struct found {
     uint32_t issue; /* I's, read once: whoever comes needs that word for itself */
 };
 
+/* The handle, for usher__alive and usher__alive_round, which only read it. */
+static struct usher_pool *read_only(const struct usher_pool *pool)
+{
+    return (struct usher_pool *)(uintptr_t)pool;
+}
+
 /* One more. What it is, but not where, if the caller has room for it; otherwise NULL. */
-static struct usher_guest *add(struct usher_pool *pool, struct found *found, uint32_t row)
+static struct usher_guest *add(const struct usher_pool *pool, struct found *found, uint32_t row)
 {
     size_t at = found->count++;
     if (found->guests == NULL || at >= found->capacity) {
@@ -31,7 +37,7 @@ static struct usher_guest *add(struct usher_pool *pool, struct found *found, uin
         format_owner_namespace(owner) == pool->self.pid_namespace) {
         guest->pid = (pid_t)format_owner_pid(owner);
     }
-    guest->alive = usher__alive(pool, found->round, row);
+    guest->alive = usher__alive(read_only(pool), found->round, row);
     return guest;
 }
 
@@ -61,7 +67,7 @@ static uint32_t whole_ticket(const struct found *found, uint64_t word)
     return found->issue - (uint32_t)core_ticket_after(found->issue, core_row_ticket(word));
 }
 
-static void add_holders(struct usher_pool *pool, struct found *found)
+static void add_holders(const struct usher_pool *pool, struct found *found)
 {
     for (uint32_t s = 0; s < pool->core.seats; s++) {
         uint64_t seat = atomic_load(&pool->core.words[pool->core.at_seat + s]);
@@ -81,7 +87,7 @@ static void add_holders(struct usher_pool *pool, struct found *found)
 }
 
 /* Granted a seat, but not yet sat down. */
-static void add_standing(struct usher_pool *pool, struct found *found)
+static void add_standing(const struct usher_pool *pool, struct found *found)
 {
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         uint64_t word = usher__row_word(pool, row);
@@ -95,7 +101,7 @@ static void add_standing(struct usher_pool *pool, struct found *found)
     }
 }
 
-static void add_waiters(struct usher_pool *pool, struct found *found)
+static void add_waiters(const struct usher_pool *pool, struct found *found)
 {
     struct line_walk walk;
     uint32_t row;
@@ -111,8 +117,8 @@ static void add_waiters(struct usher_pool *pool, struct found *found)
     }
 }
 
-int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
-                  size_t capacity)
+int usher_inspect(const struct usher_pool *pool, struct usher_info *info,
+                  struct usher_guest *guests, size_t capacity)
 {
     struct found found = {guests, capacity, 0, NULL, 0};
     if (pool->module != NULL) {
@@ -124,7 +130,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
         return error;
     }
     found.issue = core_i_issue(atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]));
-    found.round = guests != NULL ? usher__alive_round(pool, SNAPSHOT_LOCKS) : NULL;
+    found.round = guests != NULL ? usher__alive_round(read_only(pool), SNAPSHOT_LOCKS) : NULL;
     add_holders(pool, &found);
     add_standing(pool, &found);
     size_t holders = found.count;
@@ -150,7 +156,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     return (int)found.count;
 }
 
-static struct format_past *past_of(struct usher_pool *pool)
+static struct format_past *past_of(const struct usher_pool *pool)
 {
     return (void *)((char *)pool->header + FORMAT_PAST_AT);
 }
@@ -170,7 +176,7 @@ void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_n
     atomic_store(&past->ended_ns, os_now_ns());
 }
 
-int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capacity)
+int usher_history(const struct usher_pool *pool, struct usher_past *past, size_t capacity)
 {
     if (pool->module != NULL) {
         return usher__remote_usable(pool); /* it keeps none */

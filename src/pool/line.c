@@ -4,7 +4,7 @@
 
 enum { SAMPLE = 128 }; /* places, to find out how many wait */
 
-void usher__line_begin(struct usher_pool *pool, struct line_walk *walk)
+void usher__line_begin(const struct usher_pool *pool, struct line_walk *walk)
 {
     uint64_t v = atomic_load(&pool->core.words[CORE_AT_V(&pool->core)]);
     uint64_t i = atomic_load(&pool->core.words[CORE_AT_I(&pool->core)]);
@@ -13,7 +13,7 @@ void usher__line_begin(struct usher_pool *pool, struct line_walk *walk)
     walk->before = 0;
 }
 
-bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
+bool usher__line_next(const struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
                       uint64_t *word, uint32_t *ticket)
 {
     const struct core *c = &pool->core;

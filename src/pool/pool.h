@@ -203,6 +203,12 @@ static inline void usher__guest_sits(const struct usher_pool *pool, struct guest
     guest->seat = (uint16_t)seat;
     guest->seat_at = pool->core.at_seat + seat;
 }
+/* guest.wanted of a guest from which no thread wants a seat. Seats that belong to the process are
+   often released by other threads: a mutex is then cheaper than the barrier. */
+static inline uint8_t usher__guest_care(const struct usher_pool *pool)
+{
+    return (pool->flags & USHER_PROCESS_SEATS) || !os_has_barrier() ? GUEST_CAREFUL : 0;
+}
 /* A row for a request of this thread. 0, -EUSERS or another error. */
 int usher__guest_get(struct usher_pool *pool, struct guest **guest);
 /* Is it this thread's? */
@@ -218,7 +224,7 @@ void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
 /* Go on where its row is. */
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest);
 /* The guest that has this row, if it is ours. */
-struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
+struct guest *usher__guest_with(const struct usher_pool *pool, uint32_t row);
 /* A row to act by, for a process that is no guest: *by. 0; -EUSERS: the visitors' rows are in use,
    and the guest table is full; or another error. The pool's mutex is held until usher__visit_end.
    */
@@ -251,6 +257,11 @@ void usher__alive_bury(struct usher_pool *pool, uint32_t by, uint32_t row, uint3
                        bool gently);
 
 /* release.c */
+/* Take the seat from the thread that acquired it, to release it, to assign it or to spawn with it.
+   NULL: *error is -EPERM or -ENOSYS. In both cases the pool's mutex is locked until
+   usher__take_over_done, which sets the guest's state. */
+struct guest *usher__take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error);
+void usher__take_over_done(struct usher_pool *pool, struct guest *guest, enum guest_state state);
 /* Give back a seat that was assigned, for whoever holds it. Whether we were the first to. */
 bool usher__release_assigned(struct usher_pool *pool, uint32_t by, uint32_t row, uint32_t cycle);
 
@@ -313,9 +324,9 @@ struct line_walk {
     uint32_t at, last;
     uint64_t before;
 };
-void usher__line_begin(struct usher_pool *pool, struct line_walk *walk);
+void usher__line_begin(const struct usher_pool *pool, struct line_walk *walk);
 /* The next row that waits, its word in *word, its place in *ticket; false: the end of the line. */
-bool usher__line_next(struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
+bool usher__line_next(const struct usher_pool *pool, struct line_walk *walk, uint32_t *row,
                       uint64_t *word, uint32_t *ticket);
 /* How many tickets from VALID to the last one; not everybody who took one still waits. */
 uint32_t usher__line_ahead(struct usher_pool *pool);

@@ -117,7 +117,8 @@ static void verify_seats(const struct usher_pool *pool, struct report *report)
     }
 }
 
-static void verify_line(struct usher_pool *pool, const struct sums *sums, struct report *report)
+static void verify_line(const struct usher_pool *pool, const struct sums *sums,
+                        struct report *report)
 {
     struct line_walk walk;
     uint64_t word;
@@ -133,7 +134,7 @@ static void verify_line(struct usher_pool *pool, const struct sums *sums, struct
     }
 }
 
-int usher_verify(struct usher_pool *pool, void (*say)(void *context, const char *sentence),
+int usher_verify(const struct usher_pool *pool, void (*say)(void *context, const char *sentence),
                  void *context)
 {
     struct report report = {say, context, 0};

@@ -191,7 +191,8 @@ static int64_t next_look(const struct watch *watch)
    is started each time. */
 static void keep_vigil(struct usher_pool *pool, struct watch *watch, uint32_t row)
 {
-    if (watch->vigil == NULL && watch->count > 0 && watch->all) {
+    if (watch->vigil == NULL && watch->count > 0 && watch->all &&
+        !(pool->flags & USHER_NO_WATCHDOG)) {
         watch->vigil = usher__vigil_begin(&pool->rows[row].word, watch->processes, watch->count);
     }
 }
