@@ -67,7 +67,7 @@ while :; do
     # shellcheck disable=SC3045
     (ulimit -n $few && exec "$usher" run -k 1 p true) 2>"$top/said" || status=$?
     [ "$status" -ne 0 ] || break
-    if [ "$status" -eq 71 ] && grep -q '^usher: .*Too many open files' "$top/said"; then
+    if [ "$status" -eq 71 ] && grep -q '^usher: .*too many open files' "$top/said"; then
         short=$((short + 1))
     elif ! grep -q 'shared libraries' "$top/said"; then # not even that
         echo "with $few descriptors: exit $status"
@@ -82,7 +82,7 @@ done
 works
 
 # No memory for the file's pages, which are 4 MiB with so many guests; enough for all else.
-says 71 'Cannot allocate memory' sh -c 'ulimit -v 5000; exec "$@"' - \
+says 71 'not enough memory' sh -c 'ulimit -v 5000; exec "$@"' - \
     "$usher" create p -k 1 --guests 65535
 works
 

@@ -56,4 +56,15 @@ so test ! -e "$USHER_DIR/workers-example" # it has removed its pool
 # threads: around three licences, in a pool and at a gate
 so timeout 120 "$build/example_threads" >"$dir/out"
 so grep -qx '6 threads, 3 licences, 1000 rounds: never two with one licence' "$dir/out"
+
+# command: its exit status is the command's, its seat is given back, and what cannot be run is told
+status=0
+timeout 60 "$build/example_command" encoders 1 sh -c 'exit 7' || status=$?
+so test "$status" -eq 7
+so timeout 60 "$build/example_command" encoders 1 true
+status=0
+timeout 60 "$build/example_command" encoders 1 /no/such/program 2>"$dir/err" || status=$?
+so test "$status" -eq 1
+so grep -q '^.*example_command: encoders: ' "$dir/err"
+so timeout 60 "$build/example_command" encoders 1 true
 echo "$checks checks passed"

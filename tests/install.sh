@@ -59,9 +59,11 @@ so diff "$dir/declared" "$dir/names"
 PKG_CONFIG_PATH=$dir/usr/$lib/pkgconfig
 export PKG_CONFIG_PATH
 so test "$(pkg-config --modversion usher)" = "$version"
+# and the header: usher(1) is compiled with both, and would not compile if they differed
+so grep -qx "#define USHER_VERSION_STRING \"$version\"" "$dir/usr/include/usher.h"
 compiler=$(setting CMAKE_C_COMPILER)
 flags="-std=c17 -Wall -Wextra -Werror $(setting CMAKE_C_FLAGS)"
-for example in hello workers threads; do
+for example in hello workers threads command; do
     # shellcheck disable=SC2046,SC2086
     so "$compiler" $flags examples/$example.c $(pkg-config --cflags --libs usher) -pthread \
         -Wl,-rpath,"$dir/usr/$lib" -o "$dir/$example"

@@ -1,14 +1,12 @@
 /*
  * usher run POOL COMMAND: wait for a seat, run the command in it, give the seat back.
  *
- * Who holds is the command: the seat is made over to it (usher_assign) in the child, before exec,
- * so that there is no instant at which a killed wrapper would cost the command its seat. The
- * command also inherits the pool's descriptor, whose lock tells other pid namespaces that it
- * lives.
+ * The command holds the seat itself (usher_spawn): a killed wrapper does not cost a running command
+ * its seat. A seat of a pool on ZooKeeper stays with the wrapper, since its session holds it.
  *
- * The wrapper stays the parent, in the same process group, and is to be felt as little as
- * possible: what the terminal sends reaches the command by itself, what is sent to the wrapper
- * alone is passed on; when the command is stopped from the terminal, so is the wrapper.
+ * The wrapper stays the parent, in the same process group. Signals of the terminal reach the
+ * command directly; the wrapper passes on what is sent to itself alone. When the command is stopped
+ * from the terminal, the wrapper stops, too.
  */
 #include "cli/cli.h"
 
@@ -58,33 +56,65 @@ static int cannot_run(const char *command, int error)
     return cli_fail(CLI_NOT_EXECUTABLE, "%s: cannot be run: %s", command, strerror(error));
 }
 
-/* What happened between vfork and exec: the child writes here into our memory. */
-static volatile int exec_error, assign_error;
+/* A start of the command: what the child needs, and how far it got. The child writes into the
+   memory of the wrapper, which sleeps until the child calls exec or ends. */
+struct start {
+    bool warn_only;        /* of a pool that is elsewhere: do not end with the wrapper */
+    pid_t wrapper;         /* of a pool that is elsewhere: the holder; otherwise 0 */
+    void (*on_child)(int); /* what SIGCHLD was, and .. */
+    sigset_t mask;         /* .. which signals were blocked when usher started */
+    volatile bool prepared;
+    volatile int error;
+};
 
-/* A seat of a pool that is elsewhere stays ours, since it is we who are heard from there. The
-   command must not outlive that. */
-static int stay_with(const struct cli_wait *wait, pid_t parent)
+/* In the child, before exec. */
+static int prepare(void *context)
 {
-    if (!wait->options->warn_only && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
-        return -errno;
-    }
-    return getppid() == parent ? 0 : -ESRCH;
+    struct start *start = context;
+    cli_environment_holder(start->wrapper != 0 ? start->wrapper : getpid());
+    (void)signal(SIGCHLD, start->on_child);
+    (void)sigprocmask(SIG_SETMASK, &start->mask, NULL);
+    start->prepared = true;
+    return 0;
 }
 
-/* The child: it has our memory until it execs, and we stand still. */
-static void become(struct cli_wait *wait, struct usher_seat *seat, char **command,
-                   const sigset_t *mask, void (*on_child)(int), pid_t parent)
+/* The command must not outlive the wrapper, which holds the seat. */
+static int end_with_wrapper(const struct start *start)
 {
-    bool elsewhere = cli_is_elsewhere(wait->pool_name);
-    assign_error = elsewhere ? stay_with(wait, parent) : usher_assign(wait->pool, seat, getpid());
-    if (assign_error == 0) {
-        cli_environment_holder(elsewhere ? parent : getpid());
-        (void)signal(SIGCHLD, on_child);
-        (void)sigprocmask(SIG_SETMASK, mask, NULL);
-        (void)execvp(command[0], command);
-        exec_error = errno;
+    if (!start->warn_only && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+        return -errno;
     }
-    _exit(CLI_NOT_FOUND);
+    return getppid() == start->wrapper ? 0 : -ESRCH;
+}
+
+/* Start the command without the seat: the child calls no function of the library. */
+static int start_elsewhere(struct start *start, char **command, pid_t *child)
+{
+    *child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+    if (*child == 0) {
+        start->error = end_with_wrapper(start);
+        if (start->error == 0) {
+            (void)prepare(start);
+            (void)execvp(command[0], command);
+            start->error = -errno;
+        }
+        _exit(CLI_NOT_FOUND);
+    }
+    if (*child > 0 && start->error != 0) {
+        (void)waitpid(*child, NULL, 0);
+    }
+    return *child < 0 ? -errno : start->error;
+}
+
+static int start_command(struct cli_wait *wait, struct usher_seat *seat, struct start *start,
+                         char **command, pid_t *child)
+{
+    if (cli_is_elsewhere(wait->pool_name)) {
+        start->wrapper = getpid();
+        return start_elsewhere(start, command, child);
+    }
+    struct usher_command how = {.argv = command, .prepare = prepare, .context = start};
+    return usher_spawn(wait->pool, seat, &how, child);
 }
 
 /* The command was stopped from the terminal: be stopped in the same way, so that the shell sees it,
@@ -168,39 +198,33 @@ static void give_back_for(struct usher_pool *pool, pid_t child)
 static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **command)
 {
     sigset_t signals;
-    sigset_t before;
+    struct start start = {.warn_only = wait->options->warn_only};
+    pid_t child;
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGCHLD);
     for (unsigned s = 0; s < PASSED_ON; s++) {
         (void)sigaddset(&signals, passed_on[s]);
     }
-    void (*on_child)(int) = signal(SIGCHLD, SIG_DFL); /* or its end would not be told */
-    (void)sigprocmask(SIG_BLOCK, &signals, &before);
+    start.on_child = signal(SIGCHLD, SIG_DFL); /* an ignored one leaves no status to wait for */
+    (void)sigprocmask(SIG_BLOCK, &signals, &start.mask);
     int64_t began = cli_now_ns();
     bool elsewhere = cli_is_elsewhere(wait->pool_name);
     struct cli_lease lease = {.lost = false};
     if (elsewhere) {
         cli_lease_begin(&lease, wait, seat);
     }
-    pid_t parent = getpid();
-    /* The child must assign the seat to itself before exec: posix_spawn has no place for that. */
-    pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
-    if (child == 0) {
-        become(wait, seat, command, &before, on_child, parent);
-    }
-    if (child < 0 || assign_error != 0) {
-        int error = child < 0 ? errno : -assign_error;
+    int error = start_command(wait, seat, &start, command, &child);
+    if (error != 0) {
         (void)usher_release(wait->pool, seat);
-        return cli_fail(CLI_OS, "cannot start the command: %s", usher_strerror(error));
+        return start.prepared
+                   ? cannot_run(command[0], -error)
+                   : cli_fail(CLI_OS, "cannot start the command: %s", usher_strerror(error));
     }
     int status = accompany(child, &signals, &wait->interrupted, elsewhere ? &lease : NULL);
     if (!elsewhere) {
         give_back_for(wait->pool, child);
     } else if (!lease.lost) {
         (void)usher_release(wait->pool, seat);
-    }
-    if (exec_error != 0) {
-        return cannot_run(command[0], exec_error);
     }
     if (wait->options->verbose) {
         char held[32];

@@ -104,7 +104,7 @@ static int choose(int argc, char **argv)
         return help(argc > 2 ? argv[2] : NULL);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        (void)printf("usher %s\n", USHER_VERSION);
+        (void)printf("usher %s\n", USHER_VERSION_STRING);
         return CLI_OK;
     }
     const struct cli_verb *verb = find(argv[1]);

@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         return help(argc > 2 ? argv[2] : NULL);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        (void)printf("usher-lab %s\n", USHER_VERSION);
+        (void)printf("usher-lab %s\n", USHER_VERSION_STRING);
         return LAB_OK;
     }
     const struct lab_command *command = find(argv[1]);

@@ -30,6 +30,7 @@ static inline void fill(struct guest *guest, struct usher_seat *seat, uint64_t i
     memcpy(&seat->number, &first, sizeof first); /* and .flags */
     seat->ticket = core_i_issue(i);
     seat->request = usher__request(i);
+    seat->reserved[0] = 0;
     atomic_store_explicit(&guest->state, usher__request(i), memory_order_release);
 }
 
@@ -112,7 +113,7 @@ static void help(struct usher_pool *pool, const struct guest *guest, bool only_i
 }
 
 /* Claim a seat for a granted guest. It may take several rounds while seats are taken and freed.
-   -EUCLEAN: no seat is free, so the pool is damaged. -EUSERS: too many guests are stopped in the
+   -USHER_EDAMAGED: no seat is free, so the pool is damaged. -USHER_EFULL: too many guests are stopped in the
    middle of an operation (core_reserve). */
 static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited)
 {
@@ -142,7 +143,7 @@ static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, 
     usher__act_begin(&act, pool, guest->row);
     usher__reap_finish(&act, guest->row, core_row_cycle(guest->r), true);
     usher__act_end(&act);
-    return full ? -EUSERS : -EUCLEAN;
+    return full ? -USHER_EFULL : -USHER_EDAMAGED;
 }
 
 /* The guest's last seat, unless the pool has shrunk below it. */
@@ -215,7 +216,7 @@ static int enter_now(struct usher_pool *pool, struct guest *guest, struct usher_
         usher__act_end(&act);
         usher__guest_began(guest, &helped.run);
         if (helped.full) {
-            return -EUSERS;
+            return -USHER_EFULL;
         }
     }
 }
@@ -228,7 +229,7 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
     unsigned tries = 0;
     do {
         if (tries++ == 100) {
-            return -EUSERS; /* the line is full */
+            return -USHER_EFULL; /* the line is full */
         }
         CORE_FRESH(take);
         take.row = guest->row;
@@ -264,7 +265,7 @@ static int queue(struct usher_pool *pool, struct guest *guest, struct usher_seat
 static __attribute__((noinline)) int leave_removed(struct usher_pool *pool, struct guest *guest)
 {
     usher__pool_leave(pool, guest);
-    return -EIDRM;
+    return -USHER_EREMOVED;
 }
 
 static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
@@ -354,7 +355,7 @@ static __attribute__((noinline)) int first_acquire(struct usher_pool *pool, stru
 {
     struct guest *guest;
     if (pool->generation != *pool->now) {
-        return -ESTALE;
+        return -USHER_EFORKED;
     }
     if (pool->module != NULL) {
         return pool->module->acquire(pool->remote, seat, deadline_ns);

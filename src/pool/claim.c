@@ -29,7 +29,7 @@ void usher__claim_sign(struct usher_pool *pool, uint32_t row)
                       pool->self.pid);
 }
 
-struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row)
+struct guest *usher__guest_with(const struct usher_pool *pool, uint32_t row)
 {
     return row < pool->core.rows ? atomic_load(&pool->ours[row]) : NULL;
 }
@@ -86,7 +86,7 @@ static int claim(struct usher_pool *pool, uint32_t *found)
             }
         }
     }
-    return -EUSERS;
+    return -USHER_EFULL;
 }
 
 /* Go on in the row's cycle. The seat is an index that any writer of the pool file may have set, so it
@@ -149,7 +149,7 @@ int usher__claim(struct usher_pool *pool, struct guest **claimed)
     }
     usher__claim_resume(pool, guest);
     guest->ended = false;
-    atomic_store(&guest->wanted, os_has_barrier() ? 0 : GUEST_CAREFUL);
+    atomic_store(&guest->wanted, usher__guest_care(pool));
     atomic_store(&guest->state, GUEST_IDLE);
     *claimed = guest;
     return 0;

@@ -107,7 +107,7 @@ static int trusted(const struct stat *status)
         return -ENODEV;
     }
     bool shared = (status->st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    return status->st_uid == geteuid() || status->st_uid == 0 || shared ? 0 : -EKEYREJECTED;
+    return status->st_uid == geteuid() || status->st_uid == 0 || shared ? 0 : -USHER_EUNTRUSTED;
 }
 
 /* Map and check what is in the file. */
@@ -116,14 +116,14 @@ static int map(struct usher_pool *pool, const struct stat *status)
     struct format_header header;
     memset((void *)&header, 0, sizeof header);
     if (status->st_size == 0) {
-        return -ENODATA;
+        return -USHER_EEMPTY;
     }
     ssize_t got = pread(pool->fd, (void *)&header, sizeof header, 0);
     if (got < 0) {
         return -errno;
     }
     if (header.shape.magic == FORMAT_MAGIC && (size_t)got < sizeof header) {
-        return -EMSGSIZE;
+        return -USHER_ETRUNCATED;
     }
     int error = usher__format_verify(&header, (uint64_t)status->st_size);
     if (error != 0) {
@@ -142,7 +142,7 @@ static int map(struct usher_pool *pool, const struct stat *status)
     return memcmp(&pool->header->shape, &header.shape, sizeof header.shape) != 0 ||
                    seats > header.shape.most_seats ||
                    atomic_load(&pool->header->removed) > FORMAT_GONE
-               ? -EUCLEAN
+               ? -USHER_EDAMAGED
                : 0;
 }
 
@@ -270,7 +270,9 @@ int usher__file_open(struct usher_pool *pool, const char *name, const struct ush
     if (error == 0 && options->seats != 0) {
         const _Atomic uint64_t *words = (const void *)((char *)pool->header + FORMAT_WORDS);
         uint32_t seats = core_k_seats(atomic_load(&words[CORE_AT_K(0)]));
-        error = seats == options->seats || seats == 0 ? 0 : -EDOM; /* drained: one may still wait */
+        error = seats == options->seats || seats == 0
+                    ? 0
+                    : -USHER_ESEATS; /* drained: one may still wait */
     }
     if (error == 0) {
         pool->path = strdup(path);
@@ -351,7 +353,8 @@ static int remove_named(const char *name, bool force)
         return usher__remote_remove(name, force);
     }
     int error = usher_open(&pool, name, &existing);
-    if (force && (error == -EUCLEAN || error == -EMSGSIZE || error == -EPROTONOSUPPORT)) {
+    if (force &&
+        (error == -USHER_EDAMAGED || error == -USHER_ETRUNCATED || error == -USHER_EFORMAT)) {
         return unlink_unusable(name, error);
     }
     if (error != 0) {

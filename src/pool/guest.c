@@ -1,6 +1,7 @@
 /*
  * Which thread of this process uses which of its rows (claim.c). A thread keeps its rows for its next
- * request. When the thread ends, it gives back the seats that it holds, and its rows become spare.
+ * request. When the thread ends, it gives back the seats that it holds (not with USHER_PROCESS_SEATS),
+ * and its rows become spare.
  *
  * The mutexes here belong to this process alone: no other process waits for them.
  */
@@ -35,7 +36,8 @@ void usher__guest_left(struct usher_pool *pool, struct guest *guest)
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
-/* A thread ends: it gives back the seats that it holds, even if the program forgot to. */
+/* A thread ends: release its seats, unless they belong to the process. Such a seat's row becomes
+   spare when the seat is released. */
 static void give_back(void *context)
 {
     struct mine *list = context;
@@ -50,7 +52,9 @@ static void give_back(void *context)
             continue;
         }
         struct guest *guest = list->entries[e].guest;
-        usher__pool_leave(pool, guest);
+        if (!(pool->flags & USHER_PROCESS_SEATS)) {
+            usher__pool_leave(pool, guest);
+        }
         uint64_t away = GUEST_AWAY;
         (void)pthread_mutex_lock(&pool->mutex);
         guest->ended = true;

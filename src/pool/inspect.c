@@ -14,8 +14,14 @@ struct found {
     uint32_t issue; /* core_query_issue, read once */
 };
 
+/* The handle, for usher__alive and usher__alive_round, which only read it. */
+static struct usher_pool *read_only(const struct usher_pool *pool)
+{
+    return (struct usher_pool *)(uintptr_t)pool;
+}
+
 /* Count a guest. Return its entry, without seat, position and ticket; NULL: the array is full. */
-static struct usher_guest *add(struct usher_pool *pool, struct found *found, uint32_t row)
+static struct usher_guest *add(const struct usher_pool *pool, struct found *found, uint32_t row)
 {
     size_t at = found->count++;
     if (found->guests == NULL || at >= found->capacity) {
@@ -31,11 +37,11 @@ static struct usher_guest *add(struct usher_pool *pool, struct found *found, uin
         format_owner_namespace(owner) == pool->self.pid_namespace) {
         guest->pid = (pid_t)format_owner_pid(owner);
     }
-    guest->alive = usher__alive(pool, found->round, row);
+    guest->alive = usher__alive(read_only(pool), found->round, row);
     return guest;
 }
 
-static void add_holders(struct usher_pool *pool, struct found *found)
+static void add_holders(const struct usher_pool *pool, struct found *found)
 {
     for (uint32_t s = 0; s < pool->core.seats; s++) {
         uint32_t ticket;
@@ -52,7 +58,7 @@ static void add_holders(struct usher_pool *pool, struct found *found)
 }
 
 /* Guests with a granted ticket that have not claimed a seat yet. */
-static void add_unseated(struct usher_pool *pool, struct found *found)
+static void add_unseated(const struct usher_pool *pool, struct found *found)
 {
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         uint32_t ticket;
@@ -65,7 +71,7 @@ static void add_unseated(struct usher_pool *pool, struct found *found)
     }
 }
 
-static void add_waiters(struct usher_pool *pool, struct found *found)
+static void add_waiters(const struct usher_pool *pool, struct found *found)
 {
     struct core_line_walk walk;
     uint32_t row;
@@ -81,8 +87,8 @@ static void add_waiters(struct usher_pool *pool, struct found *found)
     }
 }
 
-int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher_guest *guests,
-                  size_t capacity)
+int usher_inspect(const struct usher_pool *pool, struct usher_info *info,
+                  struct usher_guest *guests, size_t capacity)
 {
     struct found found = {guests, capacity, 0, NULL, 0};
     if (pool->module != NULL) {
@@ -94,7 +100,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
         return error;
     }
     found.issue = core_query_issue(&pool->core);
-    found.round = guests != NULL ? usher__alive_round(pool, SNAPSHOT_LOCKS) : NULL;
+    found.round = guests != NULL ? usher__alive_round(read_only(pool), SNAPSHOT_LOCKS) : NULL;
     add_holders(pool, &found);
     add_unseated(pool, &found);
     size_t holders = found.count;
@@ -120,7 +126,7 @@ int usher_inspect(struct usher_pool *pool, struct usher_info *info, struct usher
     return (int)found.count;
 }
 
-static struct format_past *past_of(struct usher_pool *pool)
+static struct format_past *past_of(const struct usher_pool *pool)
 {
     return (void *)((char *)pool->header + FORMAT_PAST_AT);
 }
@@ -140,7 +146,7 @@ void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_n
     atomic_store(&past->ended_ns, os_now_ns());
 }
 
-int usher_history(struct usher_pool *pool, struct usher_past *past, size_t capacity)
+int usher_history(const struct usher_pool *pool, struct usher_past *past, size_t capacity)
 {
     if (pool->module != NULL) {
         return usher__remote_usable(pool); /* ZooKeeper pools keep no history */

@@ -42,12 +42,12 @@ static int open_own(const char *path, bool create)
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        return errno == ENOTDIR || errno == ELOOP ? -EKEYREJECTED : -errno;
+        return errno == ENOTDIR || errno == ELOOP ? -USHER_EUNTRUSTED : -errno;
     }
     if (fstat(fd, &status) != 0 || status.st_uid != geteuid() ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         (void)close(fd);
-        return -EKEYREJECTED;
+        return -USHER_EUNTRUSTED;
     }
     return fd;
 }

@@ -56,7 +56,8 @@ static void discard(struct usher_pool *pool)
 
 static bool acceptable(const struct usher_options *options)
 {
-    const unsigned known = USHER_EXISTING | USHER_EXCLUSIVE | USHER_KEEP | USHER_TIMES;
+    const unsigned known = USHER_EXISTING | USHER_EXCLUSIVE | USHER_KEEP | USHER_TIMES |
+                           USHER_NO_WATCHDOG | USHER_PROCESS_SEATS;
     uint32_t rest = 0;
     for (unsigned i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++) {
         rest |= options->reserved[i];
@@ -118,7 +119,7 @@ void usher_close(struct usher_pool *pool)
     }
 }
 
-const char *usher_path(struct usher_pool *pool)
+const char *usher_path(const struct usher_pool *pool)
 {
     return pool->path;
 }
@@ -126,9 +127,10 @@ const char *usher_path(struct usher_pool *pool)
 int usher__pool_usable(const struct usher_pool *pool)
 {
     if (pool->generation != *usher__generation) {
-        return -ESTALE;
+        return -USHER_EFORKED;
     }
-    return atomic_load_explicit(&pool->header->removed, memory_order_relaxed) != 0 ? -EIDRM : 0;
+    return atomic_load_explicit(&pool->header->removed, memory_order_relaxed) != 0 ? -USHER_EREMOVED
+                                                                                   : 0;
 }
 
 /* What one that died in a resize had begun is finished by whoever reaps it. That must not be after
@@ -162,7 +164,7 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
     }
     /* From a number that no pool has it would be a long way. */
     if (core_k_seats(atomic_load(&pool->core.words[CORE_AT_K(&pool->core)])) > pool->core.seats) {
-        return -EUCLEAN;
+        return -USHER_EDAMAGED;
     }
     error = usher__guest_get(pool, &guest);
     if (error == 0) {
@@ -181,7 +183,7 @@ int usher_resize(struct usher_pool *pool, uint32_t seats)
         (void)core_resize(&act.core, &resize);
         usher__act_end(&act);
         usher__guest_began(guest, &resize.run);
-        error = resize.full ? -EUSERS : 0;
+        error = resize.full ? -USHER_EFULL : 0;
     }
     return error;
 }

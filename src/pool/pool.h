@@ -122,7 +122,7 @@ struct usher_pool {
 enum { POOL_LOCK_REMOVE = 1 << 30, POOL_LOCK_ROW = POOL_LOCK_REMOVE + 1 };
 
 /* usher.c */
-/* Whether a handle may be used: 0, -ESTALE or -EIDRM. */
+/* Whether a handle may be used: 0, -USHER_EFORKED or -USHER_EREMOVED. */
 int usher__pool_usable(const struct usher_pool *pool);
 /* Give back the seat of a guest of ours, if it still has one. */
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
@@ -142,7 +142,7 @@ bool usher__remote_is(const char *name);
 int usher__remote_open(struct usher_pool *pool, const char *name,
                        const struct usher_options *options);
 int usher__remote_remove(const char *name, bool force);
-/* Whether a handle of such a pool may be used: 0 or -ESTALE. */
+/* Whether a handle of such a pool may be used: 0 or -USHER_EFORKED. */
 int usher__remote_usable(const struct usher_pool *pool);
 
 /* guest.c */
@@ -192,14 +192,20 @@ static inline void usher__guest_sits(const struct usher_pool *pool, struct guest
     guest->seat = (uint16_t)seat;
     guest->seat_at = pool->core.at_seat + seat;
 }
-/* A row for a request of this thread. 0, -EUSERS or another error. */
+/* guest.wanted of a guest from which no thread wants a seat. Seats that belong to the process are
+   often released by other threads: a mutex is then cheaper than the barrier. */
+static inline uint8_t usher__guest_care(const struct usher_pool *pool)
+{
+    return (pool->flags & USHER_PROCESS_SEATS) || !os_has_barrier() ? GUEST_CAREFUL : 0;
+}
+/* A row for a request of this thread. 0, -USHER_EFULL or another error. */
 int usher__guest_get(struct usher_pool *pool, struct guest **guest);
 /* Is it this thread's? */
 bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *guest);
 /* A guest that is IDLE now was given back by another thread: its own may have ended meanwhile. */
 void usher__guest_left(struct usher_pool *pool, struct guest *guest);
 /* claim.c */
-/* A guest for a thread: a spare one, or a row that is nobody's. 0, -EUSERS or another error. This
+/* A guest for a thread: a spare one, or a row that is nobody's. 0, -USHER_EFULL or another error. This
    and the next are called with the pool's mutex. */
 int usher__claim(struct usher_pool *pool, struct guest **claimed);
 /* No thread needs this guest any more. */
@@ -207,8 +213,8 @@ void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
 /* Go on where its row is. */
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest);
 /* The guest that has this row, if it is ours. */
-struct guest *usher__guest_with(struct usher_pool *pool, uint32_t row);
-/* A row to act by, for a process that is no guest: *by. 0; -EUSERS: the visitors' rows are in use,
+struct guest *usher__guest_with(const struct usher_pool *pool, uint32_t row);
+/* A row to act by, for a process that is no guest: *by. 0; -USHER_EFULL: the visitors' rows are in use,
    and the guest table is full; or another error. The pool's mutex is held until usher__visit_end.
    */
 int usher__visit(struct usher_pool *pool, uint32_t *by);
@@ -219,13 +225,18 @@ void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity,
                        uint32_t pid);
 
 /* release.c */
+/* Take the seat from the thread that acquired it, to release it, to assign it or to spawn with it.
+   NULL: *error is -EPERM or -ENOSYS. In both cases the pool's mutex is locked until
+   usher__take_over_done, which sets the guest's state. */
+struct guest *usher__take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error);
+void usher__take_over_done(struct usher_pool *pool, struct guest *guest, enum guest_state state);
 /* Give back an assigned seat for the process that holds it, in the cycle that was read before.
    Whether the caller is the first to do so. */
 bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle);
 
 /* wait/park.c */
 /* Wait until the guest, which has a place in the line, is granted a seat. Notes in its row since
-   when it waits. 0, -ETIMEDOUT, -ECANCELED or -EIDRM. */
+   when it waits. 0, -ETIMEDOUT, -ECANCELED or -USHER_EREMOVED. */
 int usher__park(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns);
 /* Wake all waiters, so that they see that the pool is removed. */
 void usher__wake_all(struct usher_pool *pool);

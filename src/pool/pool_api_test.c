@@ -72,8 +72,9 @@ static void a_seat_that_was_never_had_cannot_be_given_back(void)
             false_.request = scene_random() % 8; /* of no request at all */
             break;
         default:
-            false_ = (struct usher_seat){(uint32_t)scene_random() % 4, 0, scene_random(),
-                                         scene_random() % 4 << 33 | scene_random() % 16};
+            false_ = (struct usher_seat){.number = (uint32_t)scene_random() % 4,
+                                         .ticket = scene_random(),
+                                         .request = scene_random() % 4 << 33 | scene_random() % 16};
             if (false_.number == seat.number && false_.request == seat.request) {
                 continue;
             }

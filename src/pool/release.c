@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) int leave_again(struct usher_pool *
 }
 
 /* The guest of this process that holds the seat, or NULL. */
-static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *seat)
+static struct guest *held_by(const struct usher_pool *pool, const struct usher_seat *seat)
 {
     if (!usher__is_held(seat->request)) {
         return NULL;
@@ -118,13 +118,13 @@ static struct guest *held_by(struct usher_pool *pool, const struct usher_seat *s
  * barrier between them, because nearly always no thread does. The other thread pays for the barrier:
  * it says that it wants the seat, has the kernel lead every thread of this process through a barrier,
  * and checks then whether the holding thread leaves. One of the two sees the other. Other threads
- * come one at a time, under the pool's mutex, which is held until take_over_done.
+ * come one at a time, under the pool's mutex, which is held until usher__take_over_done.
  *
  * The thread of a careful guest leaves under the mutex, and no barrier is needed. If the kernel
  * refuses the barrier, the seat stays where it is (NULL, *error -ENOSYS). When its thread leaves next,
  * it finds that the seat was wanted, and is careful from then on.
  */
-static struct guest *take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error)
+struct guest *usher__take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error)
 {
     *error = -EPERM;
     (void)pthread_mutex_lock(&pool->mutex);
@@ -149,10 +149,13 @@ static struct guest *take_over(struct usher_pool *pool, const struct usher_seat 
     return guest;
 }
 
-/* The guest is this from now on. */
-static void take_over_done(struct usher_pool *pool, struct guest *guest, enum guest_state state)
+void usher__take_over_done(struct usher_pool *pool, struct guest *guest, enum guest_state state)
 {
     if (guest != NULL) {
+        if (state == GUEST_AWAY && guest->ended) { /* USHER_PROCESS_SEATS */
+            state = GUEST_ORPHAN;
+            pool->orphans++;
+        }
         guest->taken_state = state;
         atomic_store(&guest->state, state);
     }
@@ -168,7 +171,7 @@ static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, s
     if (lost) {
         atomic_store(&guest->state, guest->taken_state);
     } else {
-        atomic_store(&guest->wanted, os_has_barrier() ? 0 : GUEST_CAREFUL);
+        atomic_store(&guest->wanted, usher__guest_care(pool));
         (void)leave_again(pool, guest);
     }
     (void)pthread_mutex_unlock(&pool->mutex);
@@ -192,15 +195,15 @@ static __attribute__((noinline)) int release_for_another(struct usher_pool *pool
                                                          const struct usher_seat *seat)
 {
     if (pool->generation != *pool->now) {
-        return -ESTALE;
+        return -USHER_EFORKED;
     }
     if (pool->module != NULL) {
         return pool->module->release(pool->remote, seat);
     }
     int error;
-    struct guest *guest = take_over(pool, seat, &error);
+    struct guest *guest = usher__take_over(pool, seat, &error);
     if (guest == NULL) {
-        take_over_done(pool, NULL, GUEST_IDLE);
+        usher__take_over_done(pool, NULL, GUEST_IDLE);
         return error;
     }
     uint64_t word = usher__row_word(pool, guest->row);
@@ -214,7 +217,7 @@ static __attribute__((noinline)) int release_for_another(struct usher_pool *pool
         usher__act_end(&act);
     }
     count_and_note(pool, guest);
-    take_over_done(pool, guest, GUEST_IDLE);
+    usher__take_over_done(pool, guest, GUEST_IDLE);
     usher__guest_left(pool, guest);
     return 0;
 }
@@ -240,7 +243,7 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
 {
     uint64_t identity;
     if (pool->generation != *usher__generation) {
-        return -ESTALE;
+        return -USHER_EFORKED;
     }
     if (pool->module != NULL) {
         return -EOPNOTSUPP;
@@ -266,14 +269,14 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (known && os_process_ended(pid, identity) == OS_ENDED) {
         return -ESRCH;
     }
-    guest = take_over(pool, seat, &error);
+    guest = usher__take_over(pool, seat, &error);
     if (guest != NULL) {
         usher__guest_sign(pool, guest->row, identity,
                           FORMAT_ASSIGNED | (known ? FORMAT_BY_PID : 0) |
                               (has_lock ? FORMAT_BY_LOCK : 0),
                           (uint32_t)pid);
     }
-    take_over_done(pool, guest, GUEST_AWAY);
+    usher__take_over_done(pool, guest, GUEST_AWAY);
     return guest != NULL ? 0 : error;
 }
 
@@ -326,7 +329,7 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
     int released = 0;
     int error;
     if (pool->generation != *usher__generation) {
-        return -ESTALE;
+        return -USHER_EFORKED;
     }
     if (pool->module != NULL) {
         return -EOPNOTSUPP;
@@ -349,17 +352,15 @@ int usher_release_for(struct usher_pool *pool, pid_t pid)
     return released;
 }
 
-int usher_check(struct usher_pool *pool, const struct usher_seat *seat, struct usher_lease *lease)
+int usher_check(const struct usher_pool *pool, const struct usher_seat *seat,
+                struct usher_lease *lease)
 {
     *lease = (struct usher_lease){.fence = seat->ticket, .left_ns = INT64_MAX};
     if (pool->generation != *usher__generation) {
-        return -ESTALE;
+        return -USHER_EFORKED;
     }
     if (pool->module != NULL) {
         return pool->module->lease(pool->remote, seat, lease);
     }
-    (void)pthread_mutex_lock(&pool->mutex);
-    bool held = held_by(pool, seat) != NULL;
-    (void)pthread_mutex_unlock(&pool->mutex);
-    return held ? 0 : -EPERM;
+    return held_by(pool, seat) != NULL ? 0 : -EPERM;
 }

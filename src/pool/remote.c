@@ -68,8 +68,8 @@ static int find_module(const struct remote_module **found)
     if (loaded == NULL) {
         void *object = load_module(); /* for good: it has threads */
         const struct remote_module *module = object == NULL ? NULL : dlsym(object, REMOTE_SYMBOL);
-        error = object == NULL                                        ? -ELIBACC
-                : module == NULL || module->version != REMOTE_VERSION ? -ELIBBAD
+        error = object == NULL                                        ? -USHER_ENOMODULE
+                : module == NULL || module->version != REMOTE_VERSION ? -USHER_EMISMATCH
                                                                       : 0;
         loaded = error == 0 ? module : NULL;
     }
@@ -95,5 +95,5 @@ int usher__remote_remove(const char *name, bool force)
 
 int usher__remote_usable(const struct usher_pool *pool)
 {
-    return pool->generation != *usher__generation ? -ESTALE : 0;
+    return pool->generation != *usher__generation ? -USHER_EFORKED : 0;
 }

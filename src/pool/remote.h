@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /* Changes with struct remote_module: library and module are installed together. */
-#define REMOTE_VERSION 2U
+#define REMOTE_VERSION 3U
 
 struct remote; /* a pool as the module has opened it */
 

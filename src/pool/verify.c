@@ -63,7 +63,7 @@ static void report_fault(void *context, const struct core_fault *fault)
     }
 }
 
-int usher_verify(struct usher_pool *pool, void (*say)(void *context, const char *sentence),
+int usher_verify(const struct usher_pool *pool, void (*say)(void *context, const char *sentence),
                  void *context)
 {
     struct report report = {say, context};

@@ -192,7 +192,8 @@ static int64_t next_scan(const struct watch *watch)
    is started each time. */
 static void keep_watchdog(struct usher_pool *pool, struct watch *watch, uint32_t row)
 {
-    if (watch->watchdog == NULL && watch->count > 0 && watch->all) {
+    if (watch->watchdog == NULL && watch->count > 0 && watch->all &&
+        !(pool->flags & USHER_NO_WATCHDOG)) {
         watch->watchdog =
             usher__watchdog_begin(&pool->rows[row].word, watch->processes, watch->count);
     }

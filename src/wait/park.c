@@ -55,7 +55,7 @@ static int reason_to_leave(struct waiter *w, int64_t now)
 {
     struct usher_pool *pool = w->pool;
     if (atomic_load(&pool->header->removed) != 0) {
-        return -EIDRM;
+        return -USHER_EREMOVED;
     }
     if (w->deadline_ns <= now) {
         return -ETIMEDOUT;
