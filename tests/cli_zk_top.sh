@@ -1,6 +1,6 @@
 #!/bin/sh
-# usher top of a pool on ZooKeeper, in a real terminal (tmux): who is where, and a screen that goes
-# on while the servers are silent. usage: cli_zk_top.sh BUILD
+# usher top of a pool on ZooKeeper, in a real terminal (tmux): the list of guests, and a screen that
+# keeps updating while the servers are silent. usage: cli_zk_top.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 # shellcheck disable=SC2154
 . "$(dirname "$0")/cli_support.sh"
