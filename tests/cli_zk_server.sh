@@ -1,6 +1,7 @@
-# A ZooKeeper server for a test of usher(1), which starts with: . cli_support.sh, .
-# cli_zk_server.sh. Its port is $port, its process $server; pools are below $here. If no server can
-# run, the test is skipped.
+# A ZooKeeper server for a test of usher(1). The test starts with:
+#     . cli_support.sh; . cli_zk_server.sh
+# The server's port is $port, its process $server; pools are below $here. If no server can run, the
+# test is skipped.
 # shellcheck shell=sh disable=SC2034,SC2154 # the tests use what is set here, and set $build and $dir
 if [ ! -e "$build/zk_serve" ]; then
     echo "SKIPPED: built without the ZooKeeper client; install libzookeeper-st-dev"

@@ -1,4 +1,4 @@
-/* Threads by the thousand: see herd.h. */
+/* Thousands of threads. herd.h is the contract. */
 #include "bench/herd.h"
 
 #include "bench/bench.h"
@@ -11,7 +11,7 @@
 
 enum { STACK = 64 * 1024 };
 
-/* state: IDLE; the driver makes it TOLD, the member IDLE again when it has done it. */
+/* A member's state: the driver sets TOLD; the member sets IDLE when its job is done. */
 enum { IDLE, TOLD };
 
 struct member {
@@ -23,7 +23,7 @@ struct member {
 
 struct herd {
     unsigned count;
-    size_t stack_size; /* of all: one mapping, for a process may not have many */
+    size_t stack_size; /* of all members, in one mapping: the number of mappings is limited */
     char *stacks;
     struct member members[];
 };
