@@ -1,5 +1,5 @@
 /*
- * What the tests of pool files share: pools that can be made, pools that cannot be opened, and
+ * Helpers for tests of pool files: pools that can be created, pools that cannot be opened, and
  * other files.
  */
 #ifndef USHER_POOL_FILE_H
@@ -15,7 +15,8 @@ static inline bool root(void)
     return geteuid() == 0;
 }
 
-/* The pool cannot be opened, for this reason, and the attempt leaves nothing behind. */
+/* Check that the pool cannot be opened, with this error, and that the attempt leaves nothing
+   behind. */
 static inline void refused_with(const char *name, const struct usher_options *options, int error)
 {
     struct usher_pool *pool = (struct usher_pool *)board; /* anything but NULL */
