@@ -11,7 +11,7 @@ says "pool zk://127.0.0.1/pool" "libzookeeper-st2"
 status 0 env USHER_MODULES="$dir" usher run local -k 1 -- true
 ldd "$build/usher" "$build/libusher.so" >"$dir/out"
 grep -q libc.so "$dir/out" || fail "ldd does not say what is needed"
-! grep -q zookeeper "$dir/out" || fail "who has no such pool needs ZooKeeper's client"
+! grep -q zookeeper "$dir/out" || fail "usher itself needs the ZooKeeper client library"
 passed
 
 . "$(dirname "$0")/cli_zk_server.sh"

@@ -138,7 +138,7 @@ sleep 1000 &
 other=$!
 status 0 usher acquire "$p" --for $other
 prints 0
-held_by "$p" $other || fail "not held by the one that was named"
+held_by "$p" $other || fail "not held by the named process"
 status 75 usher release "$p"
 says "holds no seat"
 status 0 usher release "$p" --for $other

@@ -40,7 +40,7 @@ let_go first
 shows "nobody waits"
 kill -STOP "$server"
 shows "its servers have not answered for [0-9]"
-terminal send-keys '?' # it is still there for who presses a key
+terminal send-keys '?' # a key still has its effect
 shows "any other key: back"
 terminal send-keys x
 shows "its servers have not answered for|do not answer"

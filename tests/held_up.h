@@ -64,9 +64,9 @@ static inline bool held_up_begun(struct held_up *self)
 /* Wait until it is stopped. False: its call is over. */
 static inline bool held_up_now(struct held_up *self)
 {
-    struct pollfd told = {.fd = self->listener, .events = POLLIN};
+    struct pollfd notified = {.fd = self->listener, .events = POLLIN};
     memset(&self->what, 0, sizeof self->what);
-    while (poll(&told, 1, 1) != 1) {
+    while (poll(&notified, 1, 1) != 1) {
         if (atomic_load(&self->ended)) {
             EXPECT_EQ(close(self->listener), 0);
             return false;

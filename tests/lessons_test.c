@@ -63,7 +63,7 @@ static void wait_for_waiters(struct usher_pool *pool, uint32_t waiters)
     }
 }
 
-/* A process that could not read the boot id recorded that in a way that made it look dead. */
+/* A process that could not read the boot id recorded that in a way that made it count as dead. */
 static void a_holder_without_free_descriptors_does_not_count_as_dead(void)
 {
     struct usher_pool *pool = open_pool("descriptors", 1);

@@ -177,11 +177,11 @@ pid_t scene_holder(int i, const char *pool)
 
 pid_t scene_waiter(int i, const char *pool, uint32_t position)
 {
-    struct usher_pool *look = scene_open(pool, 0);
-    EXPECT_EQ(scene_info(look).waiters, position - 1);
+    struct usher_pool *observer = scene_open(pool, 0);
+    EXPECT_EQ(scene_info(observer).waiters, position - 1);
     pid_t child = scene_guest(i, pool);
-    UNTIL(scene_info(look).waiters == position);
-    usher_close(look);
+    UNTIL(scene_info(observer).waiters == position);
+    usher_close(observer);
     return child;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-enum { NEAR = 400, LOOKS = 4, STEP_COSTS = 1, VISIT_COSTS = 2 };
+enum { NEAR = 400, POLLS = 4, STEP_COSTS = 1, VISIT_COSTS = 2 };
 
 bool tracee_begin(void)
 {
@@ -31,13 +31,13 @@ static void go_on(const struct tracee *t, enum __ptrace_request how)
     int status = 0;
     EXPECT_EQ(ptrace(how, t->pid, NULL, NULL), 0);
     int64_t limit = now_ns() + PATIENCE_S * 1000000000LL;
-    for (unsigned looks = 1;; looks++) {
+    for (unsigned polls = 1;; polls++) {
         pid_t changed = waitpid(t->pid, &status, t->asleep == NULL ? 0 : WNOHANG);
         if (changed == t->pid) {
             break;
         }
         EXPECT(changed == 0 && now_ns() < limit);
-        if (t->asleep != NULL && looks % LOOKS == 0 && state_of(t->pid) == 'S') {
+        if (t->asleep != NULL && polls % POLLS == 0 && state_of(t->pid) == 'S') {
             t->asleep(t->context);
         }
         (void)sched_yield();

@@ -124,16 +124,16 @@ static void waiting_costs_five_requests_and_two_after_the_grant(void)
         seat = scene_acquire(first);
         long long before = requests();
         EXPECT_EQ(pthread_create(&waiter, NULL, wait_for_it, NULL), 0);
-        long long looks = 0; /* polls of the waiter; each is a request */
+        long long polls = 0; /* polls of the waiter; each is a request */
         do {
             scene_pause_us(20000);
-            looks++;
+            polls++;
         } while (zk_server_number(&server, "zk_watch_count") == 0);
         long long waits = requests();
         EXPECT_EQ(usher_release(first, &seat), 0);
         EXPECT_EQ(pthread_join(waiter, NULL), 0);
         note(&handover, requests() - waits - 1);
-        note(&arrival, waits - before - 1 - looks);
+        note(&arrival, waits - before - 1 - polls);
         EXPECT_EQ(usher_release(second, &seat_of_second), 0);
     }
     (void)printf("  requests: arrive and wait %lld, release and grant %lld\n", arrival, handover);

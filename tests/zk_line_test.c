@@ -178,12 +178,12 @@ static void after_a_crowd_ends_a_seat_is_free(void)
         struct usher_pool *pool = scene_open(name, 1);
         struct usher_seat seat = scene_acquire(pool);
         struct zk_raw *crowd = zk_raw_open(server.port, NULL);
-        struct zk_raw *look = zk_raw_open(server.port, NULL);
+        struct zk_raw *observer = zk_raw_open(server.port, NULL);
         EXPECT_EQ(zk_raw_tickets(crowd, "/empty/t0/000000000010", 100), 0);
         EXPECT_EQ(usher_release(pool, &seat), 0);
         zk_raw_close(crowd);
-        UNTIL(zk_raw_list(look, "/empty/t0", &length) == 0);
-        zk_raw_close(look);
+        UNTIL(zk_raw_list(observer, "/empty/t0", &length) == 0);
+        zk_raw_close(observer);
         EXPECT_EQ(times == 0 ? usher_try_acquire(pool, &seat)
                              : usher_acquire_until(pool, &seat, &past),
                   0);

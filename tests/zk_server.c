@@ -111,7 +111,7 @@ void zk_server_launch(struct zk_server *server)
     char path[160];
     pid_t parent = getpid();
     const char *other = other_classes();
-    /* Without it ZooKeeper 3.8.0 loses committed data: docs/distributed.md, section 6. */
+    /* Without it ZooKeeper 3.8.0 loses committed data: docs/distributed.md, section 5. */
     const char *whole = other == NULL ? "-Dzookeeper.forceSnapshotSync=true"
                                       : "-Dzookeeper.forceSnapshotSync=false";
     (void)snprintf(path, sizeof path, "%s/zoo.cfg", server->directory);

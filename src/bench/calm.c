@@ -35,7 +35,7 @@ static double probe_ns(void)
     return bench_now_ns() - begin;
 }
 
-/* Run the probe once. Return whether it was as fast as ever. */
+/* Run the probe once. Return whether it was as fast as its minimum. */
 static bool probe_is_fast(struct bench_calm *calm, double *took)
 {
     *took = probe_ns();

@@ -143,7 +143,7 @@ void crowd_settle(struct crowd *crowd)
     bench_nap_us(50000);
     double before = cpu_ns(crowd);
     unsigned quiet = 0;
-    for (unsigned look = 0; look < 200 && quiet < 5; look++) {
+    for (unsigned poll = 0; poll < 200 && quiet < 5; poll++) {
         bench_nap_us(20000);
         double now = cpu_ns(crowd);
         /* 2 % of the interval: no more than scans for dead guests need */

@@ -98,9 +98,9 @@ static pid_t start_in_line(const struct bench_peer *peer, uint32_t number, bool 
                 (void)pause();
             }
         }
-        uint32_t nobody = 0;
+        uint32_t none = 0;
         double now = bench_now_ns();
-        if (atomic_compare_exchange_strong(&shared->entered, &nobody, 1)) {
+        if (atomic_compare_exchange_strong(&shared->entered, &none, 1)) {
             shared->entered_ns = now;
             atomic_store(&shared->entered, 2);
         }

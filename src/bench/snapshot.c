@@ -126,11 +126,11 @@ static void measure_inspect(struct usher_pool *pool, const char *where, double x
 {
     double ms[64];
     double status[8];
-    unsigned looks = bench_pick(40, 15, 2);
+    unsigned snapshots = bench_pick(40, 15, 2);
     unsigned runs = bench_pick(5, 2, 1);
     size_t room = (size_t)processes * threads + 16;
     struct usher_guest *guests = calloc(room, sizeof *guests);
-    for (unsigned l = 0; l < looks && guests != NULL; l++) {
+    for (unsigned l = 0; l < snapshots && guests != NULL; l++) {
         struct usher_info info;
         double begin = bench_now_ns();
         (void)usher_inspect(pool, &info, guests, room);
@@ -140,7 +140,7 @@ static void measure_inspect(struct usher_pool *pool, const char *where, double x
         status[r] = status_ms();
     }
     free(guests);
-    bench_row(where, x, "usher_inspect", ms, looks);
+    bench_row(where, x, "usher_inspect", ms, snapshots);
     bench_row(where, x, "usher status, whole command", status, runs);
 }
 

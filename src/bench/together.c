@@ -48,8 +48,8 @@ void bench_stay_on(unsigned processor)
 /* Wait for our turn. False: the end, or `until` has passed. */
 static bool await_turn(uint32_t me, double until)
 {
-    for (unsigned looks = 1; atomic_load(&relay->turn) != me; looks++) {
-        if (atomic_load(&relay->turn) == OVER || (looks % 1024 == 0 && bench_now_ns() > until)) {
+    for (unsigned polls = 1; atomic_load(&relay->turn) != me; polls++) {
+        if (atomic_load(&relay->turn) == OVER || (polls % 1024 == 0 && bench_now_ns() > until)) {
             return false;
         }
     }

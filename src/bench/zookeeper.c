@@ -181,17 +181,17 @@ static double notifications_of(const struct bench_zk_peer *peer, unsigned waiter
     struct bench_zk_pool pool = new_pool(1, LONG_MS);
     (void)snprintf(what, sizeof what, "crowd %u %u", waiters, pass);
     bench_client_start(&client, peer, &pool);
-    double told = -1;
+    double sent = -1;
     if (bench_client_ask(&client, what) >= 0) {
         bench_nap_us(200000); /* let the notifications of the arrivals pass */
         double before = bench_zk_notifications(&server);
         if (bench_client_ask(&client, "go") >= 0) {
             bench_nap_us(100000);
-            told = (bench_zk_notifications(&server) - before) / (pass + 1);
+            sent = (bench_zk_notifications(&server) - before) / (pass + 1);
         }
     }
     bench_client_end(&client);
-    return told;
+    return sent;
 }
 
 static void count_notifications(void)
@@ -205,13 +205,13 @@ static void count_notifications(void)
         char where[32];
         (void)snprintf(where, sizeof where, "%u in line", lines[l]);
         for (unsigned p = 0; p < peer_count; p++) {
-            double told = notifications_of(peers[p], lines[l], lines[l] < 50 ? 8 : 50);
-            if (told < 0) {
+            double sent = notifications_of(peers[p], lines[l], lines[l] < 50 ? 8 : 50);
+            if (sent < 0) {
                 continue;
             }
-            bench_row(where, lines[l], peers[p]->name, &told, 1);
-            least = p == 0 && told < least ? told : least;
-            most = p == 0 && told > most ? told : most;
+            bench_row(where, lines[l], peers[p]->name, &sent, 1);
+            least = p == 0 && sent < least ? sent : least;
+            most = p == 0 && sent > most ? sent : most;
         }
     }
     bench_show();

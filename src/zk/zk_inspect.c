@@ -100,7 +100,7 @@ static int fill_guests(struct remote *remote, const struct zk_line *line, uint32
 {
     struct entry *entries = calloc(line->count + 1, sizeof *entries);
     size_t count = capacity < line->count ? capacity : line->count;
-    size_t told = count < MOST_DETAILED ? count : MOST_DETAILED;
+    size_t detailed = count < MOST_DETAILED ? count : MOST_DETAILED;
     if (entries == NULL) {
         return -ENOMEM;
     }
@@ -115,8 +115,9 @@ static int fill_guests(struct remote *remote, const struct zk_line *line, uint32
                                          .ticket = entries[g].ticket->number};
     }
     int error = 0;
-    for (size_t g = 0; g < told && error == 0; g += BATCH) {
-        error = fill_details(remote, &entries[g], &guests[g], told - g < BATCH ? told - g : BATCH);
+    for (size_t g = 0; g < detailed && error == 0; g += BATCH) {
+        error = fill_details(remote, &entries[g], &guests[g],
+                             detailed - g < BATCH ? detailed - g : BATCH);
     }
     free(entries);
     return error;

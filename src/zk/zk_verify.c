@@ -120,8 +120,8 @@ static int get_tickets(struct remote *remote, char (*paths)[ZK_PATH_ROOM],
         (void)zk_client_ask(remote->client, requests, (unsigned)count);
         error = 0;
         for (size_t t = 0; t < count; t++) {
-            bool told = requests[t].error == 0 || requests[t].error == -ENOENT;
-            error = told ? error : requests[t].error;
+            bool answered = requests[t].error == 0 || requests[t].error == -ENOENT;
+            error = answered ? error : requests[t].error;
         }
         if (error != 0) {
             zk_request_clear(requests, (unsigned)count);

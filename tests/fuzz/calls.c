@@ -151,7 +151,7 @@ static void say(void *context, const char *sentence)
     }
 }
 
-static void look(struct guest *guest, unsigned how)
+static void inspect(struct guest *guest, unsigned how)
 {
     static const int errors[] = {EIDRM, 0};
     static const int reap_errors[] = {EIDRM, EUSERS, 0};
@@ -207,7 +207,7 @@ static void make(struct guest *guests, struct guest **now, uint8_t call)
         break;
     case 5:
     case 6:
-        look(*now, how);
+        inspect(*now, how);
         break;
     case 7:
         resize(*now, how < 18 ? how : 65535U + how);
@@ -226,7 +226,7 @@ static void make(struct guest *guests, struct guest **now, uint8_t call)
         remove_pool(how % 2 != 0);
         break;
     default:
-        look(*now, 3);
+        inspect(*now, 3);
         break;
     }
 }
