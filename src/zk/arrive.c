@@ -181,7 +181,7 @@ static int64_t waiters_ahead(const struct zk_view *view, uint64_t number)
 }
 
 /* Return when to scan next for seats whose holders are gone: every T/3 for the first eight
-   waiters, less often behind them, at most every 4 T. */
+   waiters, less often behind them, at least every 4 T. */
 static int64_t next_scan_ns(struct remote *remote, const struct zk_view *view, uint64_t number)
 {
     int64_t third = zk_client_timeout_ns(remote->client) / 3;
