@@ -150,8 +150,7 @@ void bench_client_start(struct bench_client *client, const struct bench_zk_peer 
     if (client->pid == 0) {
         (void)dup2(to[0], STDIN_FILENO);
         (void)dup2(from[1], STDOUT_FILENO);
-        for (int fd = 3; fd < 1024; fd++) { /* pipes of other clients, too: they must end with
-                                               their owner */
+        for (int fd = 3; fd < 1024; fd++) { /* pipes of other clients, too */
             (void)close(fd);
         }
         peer->be(pool);

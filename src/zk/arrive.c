@@ -108,8 +108,7 @@ static int create_ticket(struct remote *remote, struct zk_own *own, struct zk_vi
         int seen = zk_finish_read(remote, &all->reading, &all->requests[all->create + 1], view);
         if (error == 0) {
             error = parse_created_path(own, all->made, all->reading.last);
-        } else if (error == -ESTALE || error == -ENOENT) { /* the roll was closed, or the pool
-                                                              was removed */
+        } else if (error == -ESTALE || error == -ENOENT) { /* roll closed, or pool removed */
             zk_view_clear(view);
             seen = zk_read_pool(remote, view);
             error = seen == 0 ? -EAGAIN : seen;

@@ -43,6 +43,8 @@ struct zk_own {
     char path[ZK_PATH_ROOM];
 };
 
+/* An open pool. open_ (zk_pool.c) writes it; after that only the atomic fields and, under `mutex`,
+   `held` change. Any thread of the process may do that. */
 struct remote {
     struct usher_pool *pool; /* passed to options.waiting */
     struct usher_options options;
@@ -50,9 +52,9 @@ struct remote {
     char *path;
     uint64_t created_zxid; /* identifies the pool: a new pool at the same path has another one */
     struct zk_who who;
-    char *labels, *note; /* owned copies; `who` points to them */
-    uint32_t renewed_at; /* a roll is renewed from this sequence number on */
-    _Atomic uint32_t requests;
+    char *labels, *note;          /* owned copies; `who` points to them */
+    uint32_t renewed_at;          /* a roll is renewed from this sequence number on */
+    _Atomic uint32_t requests;    /* acquires so far: the next zk_own.n */
     _Atomic bool announced;       /* the node P/w/SESSION exists */
     _Atomic uint32_t first, last; /* rolls at the last read; a hint, checked at each read */
     _Atomic bool long_line;       /* NEXT was not empty at the last read; a hint */

@@ -334,8 +334,8 @@ int zk_client_open(struct zk_client **opened, const struct zk_connect_options *o
 
 void zk_client_close(struct zk_client *client, bool ours)
 {
-    if (!ours) { /* the child has no such thread, and a close request would end the parent's
-                    session */
+    /* A forked child has no such thread, and a close request would end the parent's session. */
+    if (!ours) {
         (void)close(client->wake);
         if (client->fd >= 0) {
             (void)close(client->fd);

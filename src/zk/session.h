@@ -18,7 +18,9 @@ struct zk_exchange {
  * A session.
  *
  * All calls of the client library and all its callbacks run under `mutex`. It protects all fields
- * except `session` and `thread`, which zk_client_open writes once.
+ * except `session`, `timeout_ns`, `thread` and `wake`, which zk_client_open writes before it
+ * returns. The session's thread and sending callers write the other
+ * fields, unless a field names its writer.
  *
  *   unanswered              == number of sent requests without an answer
  *   heartbeat_exchange.left <= 1
@@ -31,20 +33,22 @@ struct zk_client {
     int64_t round_trip_ns; /* of the last answer: time between request and answer */
     pthread_cond_t changed;
     pthread_t thread;
-    int wake;     /* eventfd; a caller writes it to wake the thread */
-    int fd;       /* of the connection, or -1; written by the thread */
-    ino_t socket; /* inode of fd, to notice a new socket */
-    bool connected, expired, refused, closing;
-    int64_t timeout_ns;
-    int64_t attempt_ns;   /* when fd was opened */
-    int64_t answered_ns;  /* time of the last answer, or of the first request after it */
-    int64_t confirmed_ns; /* when the newest request was sent that the leader answered */
-    unsigned unanswered;
-    int held;
+    int wake;                    /* eventfd; a caller writes it to wake the thread */
+    int fd;                      /* of the connection, or -1; written by the thread */
+    ino_t socket;                /* inode of fd, to notice a new socket */
+    bool connected, refused;     /* by the library's callback */
+    bool expired;                /* the same, and zk_client_wait_connected */
+    bool closing;                /* zk_client_close */
+    int64_t timeout_ns;          /* T */
+    int64_t attempt_ns;          /* when fd was opened */
+    int64_t answered_ns;         /* time of the last answer, or of the first request after it */
+    int64_t confirmed_ns;        /* when the newest request was sent that the leader answered */
+    unsigned unanswered;         /* a send adds 1, an answer subtracts 1 */
+    int held;                    /* seats; zk_client_hold */
     struct zk_request heartbeat; /* the thread's own request */
     struct zk_exchange heartbeat_exchange;
-    struct zk_listener *listeners;
-    const struct ACL_vector *acl; /* for new nodes: open, creator only, or `adopted` */
+    struct zk_listener *listeners; /* zk_client_listen, zk_client_unlisten */
+    const struct ACL_vector *acl;  /* for new nodes: open, creator only, or `adopted` */
     struct ACL_vector adopted;
 };
 
