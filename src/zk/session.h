@@ -19,8 +19,8 @@ struct zk_exchange {
  *
  * All calls of the client library and all its callbacks run under `mutex`. It protects all fields
  * except `session`, `timeout_ns`, `thread` and `wake`, which zk_client_open writes before it
- * returns. The session's thread and sending callers write the other
- * fields, unless a field names its writer.
+ * returns. The session's thread and sending callers write the other fields, unless a field names
+ * its writer.
  *
  *   unanswered              == number of sent requests without an answer
  *   heartbeat_exchange.left <= 1
