@@ -1,6 +1,6 @@
 #!/bin/sh
-# usher-bench runs, every workload of it; what it writes is well-formed; and the document is made
-# from it. No figure is looked at: a test that measures fails on a busy machine.
+# Test that usher-bench runs every workload, that its output is well-formed, and that it writes the
+# document. No figure is checked: a measuring test would fail on a busy machine.
 # usage: bench.sh BUILD
 set -eu
 bench=$(realpath "$1")/usher-bench
@@ -18,16 +18,16 @@ workloads=$(sed -n '/^workloads:/,/^$/s/^  \([a-z]*\) .*/\1/p' help)
 [ "$(echo "$workloads" | wc -l)" -ge 12 ] || fail "the help has too few workloads"
 code=0
 "$bench" nonsense >/dev/null 2>&1 || code=$?
-[ "$code" -eq 64 ] || fail "an unknown workload ends with $code, not 64"
+[ "$code" -eq 64 ] || fail "an unknown workload exits $code, not 64"
 
-# Spin's part compiles a program of its own; spin-compare is tested by using it.
+# The checker workload compiles a program with Spin; spin-compare is tested by use.
 mkdir made
 # shellcheck disable=SC2046 # words are what is wanted
 "$bench" --smoke --json r.json --csv r.csv --document made \
-    $(echo "$workloads" | grep -v checker) >said || fail "the smoke run ended with $?"
+    $(echo "$workloads" | grep -v checker) >said || fail "the smoke run exits $?"
 
 holds() {
-    jq -e "$1" r.json >/dev/null || fail "not so: $1"
+    jq -e "$1" r.json >/dev/null || fail "false for r.json: $1"
 }
 holds '."usher-bench" == 1 and .effort == "smoke"'
 holds '.machine | .kernel and .compiler and .commit'
@@ -40,29 +40,29 @@ for workload in $workloads; do
     [ "$workload" = checker ] || grep -q "\"$workload\"" r.csv || fail "no $workload in the CSV"
 done
 rows=$(jq '[.tables[].rows | length] | add' r.json)
-[ "$(wc -l <r.csv)" -eq $((rows + 1)) ] || fail "the CSV has not the rows of the JSON"
-sed 's/"[^"]*"/x/g' r.csv | awk -F, 'NF != 12 {exit 1}' || fail "a line has not 12 fields"
-grep -q ": yes$\|: NO$" said || fail "no yes and no NO is printed"
+[ "$(wc -l <r.csv)" -eq $((rows + 1)) ] || fail "CSV and JSON differ in the number of rows"
+sed 's/"[^"]*"/x/g' r.csv | awk -F, 'NF != 12 {exit 1}' || fail "a CSV line does not have 12 fields"
+grep -q ": yes$\|: NO$" said || fail "neither yes nor NO is printed"
 
 for workload in uncontended contended handover parked growth recovery idle job; do
     svg=made/bench-$workload.svg
     [ -s "$svg" ] || fail "no $svg"
-    [ "$(head -c 4 "$svg")$(tail -n 1 "$svg")" = "<svg</svg>" ] || fail "$svg is not whole"
-    ! grep -qi "nan\|inf\"" "$svg" || fail "$svg has a number that is none"
-    ! command -v xmllint >/dev/null || xmllint --noout "$svg" || fail "$svg is not XML"
-    grep -q "(bench-$workload.svg)" made/benchmarks.md || fail "the document has no $svg"
+    [ "$(head -c 4 "$svg")$(tail -n 1 "$svg")" = "<svg</svg>" ] || fail "$svg is incomplete"
+    ! grep -qi "nan\|inf\"" "$svg" || fail "$svg has a number that is NaN or infinite"
+    ! command -v xmllint >/dev/null || xmllint --noout "$svg" || fail "$svg is not well-formed XML"
+    grep -q "(bench-$workload.svg)" made/benchmarks.md || fail "the document does not show $svg"
 done
 grep -q "^## Wanted figures" made/benchmarks.md || fail "the document has no wanted figures"
-grep -q "^### What the machine allows" made/benchmarks.md || fail "nor what the machine allows"
-grep -q "not to quote" made/benchmarks.md || fail "the document does not say how little it is"
+grep -q "^### What the machine allows" made/benchmarks.md || fail "the document does not say what the machine allows"
+grep -q "not to quote" made/benchmarks.md || fail "the document does not warn of few rounds"
 
-# The same document from the file alone, and none from something else.
+# The same document from the file alone, and an error for another file.
 mkdir again
 "$bench" --from r.json --document again || fail "--from"
-diff made again >/dev/null || fail "the document from the file is another"
+diff made again >/dev/null || fail "the document from the file differs"
 echo '{}' >other.json
 if "$bench" --from other.json --document again 2>/dev/null; then
-    fail "it makes a document of anything"
+    fail "a file without results is accepted"
 fi
-[ -z "$(find /dev/shm -maxdepth 1 -name "usher-bench-$$-*")" ] || fail "files are left behind"
-echo "usher-bench runs, and its document is made"
+[ -z "$(find /dev/shm -maxdepth 1 -name "usher-bench-$$-*")" ] || fail "files are left in /dev/shm"
+echo "usher-bench runs and writes its document"

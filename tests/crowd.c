@@ -1,4 +1,4 @@
-/* The board of a crowd, and coming in: every entry is checked against it. */
+/* The board of a crowd, and the ways to acquire. Each entry is checked against the board. */
 #include "crowd.h"
 
 #include <sched.h>
@@ -7,7 +7,7 @@ struct crowd_board *board;
 int crowd_fd;
 uint32_t crowd_self;
 
-/* Who ends in its seat ends with all its threads: that is no leak. */
+/* A process that ends with its seat ends with all its threads; their memory is no leak. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 const char *__tsan_default_options(void);
@@ -46,9 +46,9 @@ void crowd_doom(uint32_t life)
     atomic_store(&board->life[life].doomed, 1);
 }
 
-void crowd_bury(pid_t pid)
+void crowd_note_end(pid_t pid)
 {
-    atomic_store(&board->life[atomic_load(&board->life_of[pid])].buried, 1);
+    atomic_store(&board->life[atomic_load(&board->life_of[pid])].ended, 1);
 }
 
 static bool is_doomed(uint32_t life)
@@ -64,7 +64,7 @@ static bool is_doomed(uint32_t life)
 static bool is_dead(uint32_t life)
 {
     char state = state_of(atomic_load(&board->life[life].pid));
-    return state == 0 || state == 'Z' || state == 'X' || atomic_load(&board->life[life].buried);
+    return state == 0 || state == 'Z' || state == 'X' || atomic_load(&board->life[life].ended);
 }
 
 uint64_t crowd_word(uint32_t life, uint32_t thread)
@@ -72,8 +72,8 @@ uint64_t crowd_word(uint32_t life, uint32_t thread)
     return (uint64_t)life << 32 | thread;
 }
 
-/* We are in. If somebody was there before and did not say that it left, it is surely dead, though
-   it may not be buried yet, and we were told. */
+/* Record that we hold the seat. If the board names an earlier holder that did not leave, that
+   holder must be dead, though perhaps not reported yet, and our acquire must have said so. */
 static void enter(const struct visitor *v, const struct usher_seat *seat, uint32_t seats_before)
 {
     uint32_t seats_now = atomic_load(&board->seats);
@@ -97,14 +97,15 @@ static void enter(const struct visitor *v, const struct usher_seat *seat, uint32
     atomic_fetch_add(&board->counts.entries, 1);
 }
 
-/* Say that the seat is left, before it is. */
+/* Clear the seat on the board before it is released. */
 void crowd_unseat(uint32_t number, uint64_t word)
 {
     EXPECT(atomic_compare_exchange_strong(&board->owner[number], &word, 0));
 }
 
-/* One of those who waited before we came is waiting still, and we are in: it was overtaken. A wait
-   is known by when it began: its ticket is another when those before it have given up. */
+/* Check that we overtook no waiter: none of the waiters seen before we came still waits now. A
+   wait is identified by its start time, because its ticket changes when waiters before it give
+   up. */
 static void expect_order(struct usher_pool *pool, const struct usher_guest *waited, int count)
 {
     struct usher_guest now[CROWD_LISTED];
@@ -121,7 +122,7 @@ static void expect_order(struct usher_pool *pool, const struct usher_guest *wait
     atomic_fetch_add(&board->counts.orders, 1);
 }
 
-/* A way in. 0, or why not. */
+/* Acquire by one of the ways in. 0 or -errno. */
 int crowd_come(struct usher_pool *pool, struct visitor *v, struct usher_seat *seat, bool patient)
 {
     uint32_t way = roll(&v->dice, 100);
@@ -148,7 +149,7 @@ int crowd_come(struct usher_pool *pool, struct visitor *v, struct usher_seat *se
     return error;
 }
 
-/* The same, and nobody who waited before is waiting after. */
+/* The same, and check that no earlier waiter still waits. */
 int crowd_come_in_order(struct usher_pool *pool, struct visitor *v, struct usher_seat *seat)
 {
     struct usher_guest waited[CROWD_LISTED];

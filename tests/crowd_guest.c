@@ -1,11 +1,11 @@
-/* Who is in the crowd: a process with some threads that leave the pool by every way out. */
+/* A guest of the crowd: a process with threads that give seats back in every possible way. */
 #include "crowd.h"
 
 #include <pthread.h>
 #include <sched.h>
 
-static struct usher_pool *common; /* the handle of all threads */
-static unsigned many;             /* threads */
+static struct usher_pool *common; /* the handle that all threads share */
+static unsigned many;             /* number of threads */
 
 static void leave(struct usher_pool *pool, struct visitor *v, struct usher_seat *seat)
 {
@@ -14,7 +14,7 @@ static void leave(struct usher_pool *pool, struct visitor *v, struct usher_seat 
     EXPECT_EQ(usher_release(pool, seat), -EPERM);
 }
 
-/* Fork. In the child: a life of its own, which ends with this one's. */
+/* Fork. The child gets a life of its own that ends with this one. */
 static pid_t fork_life(uint32_t *life)
 {
     pid_t parent = getpid();
@@ -36,7 +36,7 @@ static void wait_for(pid_t child, int expected)
     int status;
     EXPECT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, expected);
-    crowd_bury(child);
+    crowd_note_end(child);
 }
 
 static void end_by_itself(void)
@@ -46,8 +46,8 @@ static void end_by_itself(void)
     _exit(0);
 }
 
-/* Make the seat over to another process, which then ends, is killed, or loses it again. */
-static void leave_to_an_heir(struct usher_pool *pool, struct visitor *v, struct usher_seat *seat)
+/* Assign the seat to another process, which then ends, is killed, or loses the seat again. */
+static void assign_to_another(struct usher_pool *pool, struct visitor *v, struct usher_seat *seat)
 {
     uint32_t way = roll(&v->dice, 3);
     uint32_t life;
@@ -56,14 +56,14 @@ static void leave_to_an_heir(struct usher_pool *pool, struct visitor *v, struct 
         pause_us(way == 0 ? (long)roll(&v->dice, 3000) : PATIENCE_S * 1000000L);
         end_by_itself();
     }
-    while (atomic_load(&board->life[life].pid) == 0) { /* it may be found dead: by its number */
+    while (atomic_load(&board->life[life].pid) == 0) { /* it may be found dead by its pid */
         (void)sched_yield();
     }
     uint64_t word = crowd_word(crowd_self, v->thread);
     EXPECT(atomic_compare_exchange_strong(&board->owner[seat->number], &word, crowd_word(life, 0)));
     int error = usher_assign(pool, seat, heir);
     EXPECT(error == 0 || (way == 0 && error == -ESRCH));
-    if (error != 0) { /* it has ended already, and the seat is ours */
+    if (error != 0) { /* it has ended, and the seat is still ours */
         crowd_unseat(seat->number, crowd_word(life, 0));
         EXPECT_EQ(usher_release(pool, seat), 0);
         wait_for(heir, 0);
@@ -83,9 +83,9 @@ static void leave_to_an_heir(struct usher_pool *pool, struct visitor *v, struct 
     atomic_fetch_add(&board->counts.heirs, 1);
 }
 
-/* Have a child that comes, too, with a handle of its own. It does not wait long, for that may be
-   for us. */
-static void have_a_child(struct visitor *v)
+/* Start a child that also acquires, with a handle of its own. It must not wait long, because it
+   may be waiting for us. */
+static void start_child(struct visitor *v)
 {
     uint32_t life;
     pid_t child = fork_life(&life);
@@ -104,7 +104,7 @@ static void have_a_child(struct visitor *v)
     atomic_fetch_add(&board->counts.children, 1);
 }
 
-/* A thread that ends with a seat has given it back. */
+/* The end of a thread gives its seat back. */
 static void *end_with_a_seat(void *context)
 {
     struct visitor *v = context;
@@ -124,7 +124,7 @@ static void have_a_thread(struct visitor *v)
     EXPECT_EQ(pthread_join(thread, NULL), 0);
 }
 
-/* Another thread gives the seat back, and we try to, at the same time: one of us does. */
+/* Two threads give the same seat back at once; exactly one succeeds. */
 struct returning {
     struct usher_pool *pool;
     struct usher_seat seat;
@@ -151,7 +151,7 @@ static void leave_with_help(struct usher_pool *pool, struct visitor *v, struct u
     atomic_fetch_add(&board->counts.by_others, other.result == 0);
 }
 
-/* Become another program: with the seat, if it is kept or our own by number; without it. */
+/* Execute another program: with the seat (kept or assigned by pid) or without it. */
 enum exec_way { EXEC_KEPT, EXEC_ASSIGNED, EXEC_LOST, EXEC_WAYS };
 
 static void exec_with(struct visitor *v, struct usher_seat *seat)
@@ -159,7 +159,7 @@ static void exec_with(struct visitor *v, struct usher_seat *seat)
     char words[6][24];
     enum exec_way way = (enum exec_way)roll(&v->dice, EXEC_WAYS);
     struct usher_pool *pool = common;
-    if (way == EXEC_KEPT) { /* leave, and come again with a handle that is kept */
+    if (way == EXEC_KEPT) { /* release, and acquire again through a handle that is kept */
         struct usher_options keep = {.flags = USHER_KEEP};
         leave(common, v, seat);
         EXPECT_EQ(usher_open(&pool, "pool", &keep), 0);
@@ -196,7 +196,7 @@ int crowd_execed(int argc, char **argv)
     atomic_fetch_add(&board->counts.execs, 1);
     crowd_stay(&v);
     if (way == EXEC_KEPT) {
-        crowd_doom(crowd_self); /* there is no way to give it back but this */
+        crowd_doom(crowd_self); /* only our death gives it back */
         _exit(0);
     }
     if (way == EXEC_ASSIGNED) {
@@ -209,15 +209,15 @@ int crowd_execed(int argc, char **argv)
     return 0;
 }
 
-/* Be gone with the seat. */
-static void end_in_it(void)
+/* End with the seat. */
+static void end_with_the_seat(void)
 {
     crowd_doom(crowd_self);
     atomic_fetch_add(&board->counts.ended, 1);
     _exit(0);
 }
 
-/* Closing the handle gives back what is held. */
+/* Closing the handle gives its seats back. */
 static void leave_by_closing(struct visitor *v, struct usher_seat *seat)
 {
     crowd_unseat(seat->number, crowd_word(crowd_self, v->thread));
@@ -229,7 +229,7 @@ static void leave_somehow(struct usher_pool *pool, struct visitor *v, struct ush
 {
     uint32_t way = roll(&v->dice, 1000);
     if (way < 20) {
-        leave_to_an_heir(pool, v, seat);
+        assign_to_another(pool, v, seat);
         return;
     }
     if (way < 50) {
@@ -245,10 +245,10 @@ static void leave_somehow(struct usher_pool *pool, struct visitor *v, struct ush
         return;
     }
     if (way < 92) {
-        end_in_it();
+        end_with_the_seat();
     }
     if (way < 105) {
-        have_a_child(v);
+        start_child(v);
     } else if (way < 120) {
         have_a_thread(v);
     }

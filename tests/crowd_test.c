@@ -1,31 +1,35 @@
 /*
- * A crowd of up to 64 processes with up to 256 threads on a pool of 1 to 32 seats, for as long as
- * is asked. They come by every way in and leave by every way out: give seats back, have another
- * thread do it, close the pool, make them over to other processes, fork, exec with the seat and
- * without it, end with it, give up. They are killed, stopped and continued at random instants, and
- * the pool is resized under them, by ones who are killed, too.
+ * A crowd of up to 64 processes with up to 256 threads on a pool of 1 to 32 seats, for a given
+ * time. Guests acquire and give back in every possible way: release, release by another thread,
+ * close the pool, assign to another process, fork, exec with and without the seat, end with it,
+ * give up. Guests are killed, stopped and continued at random instants. The pool is resized
+ * meanwhile, also by processes that are killed.
  *
- * Every entry is checked against a board outside the pool: a seat has one live holder and is one of
- * the pool's, a seat that was not left is a dead one's and is told so, a ticket is had once; with
- * one seat in order; and one entry in 64: whoever was seen to wait before it came waits no more.
- * Whoever is stopped holds up nobody. When all have gone there are exactly k seats, and every
- * relation holds.
+ * Each entry is checked against a board outside the pool:
  *
- * All that is decided, is decided by the seed; when it happens, is not.
- * usage: crowd_test [SECONDS [SEED [SEATS]]]
+ * - a seat has one live holder, and its number is below k
+ * - a seat that was not left belonged to a dead guest, and the acquire says so
+ * - each ticket enters once, and with one seat in order
+ * - for one entry in 64: no waiter seen before the arrival still waits after the entry
+ * - a stopped guest delays no other
+ *
+ * When all guests are gone, the pool has exactly k seats and usher_verify succeeds.
+ *
+ * The seed determines all decisions, but not their timing. usage: crowd_test [SECONDS [SEED
+ * [SEATS]]]
  */
 #include "crowd.h"
 
 struct guest {
     struct child child;
     uint32_t life;
-    unsigned threads, stopped_until; /* round; 0: it is not */
+    unsigned threads, stopped_until; /* stopped_until: a round; 0: not stopped */
 };
 
 static struct guest guests[CROWD_PROCESSES];
 static unsigned processes, threads;
 static struct usher_pool *pool;
-static uint32_t wanted, most_seats, always; /* seats */
+static uint32_t wanted, most_seats, always; /* numbers of seats */
 static bool resizing;
 static struct {
     unsigned acts, kills, stops, resizes, resizers_killed;
@@ -37,7 +41,7 @@ static void begin_guest(struct guest *guest)
     static const unsigned usual[] = {1, 1, 1, 2, 3, 4, 8, 32};
     guest->threads = usual[below(8)];
     if (others + guest->threads + CROWD_PROCESSES > CROWD_THREADS) {
-        guest->threads = 1; /* so that each of the others can have one */
+        guest->threads = 1; /* leaves a row for each of the others */
     }
     threads = others + guest->threads;
     guest->life = crowd_birth(0);
@@ -49,18 +53,20 @@ static void begin_guest(struct guest *guest)
     }
 }
 
-/* Note who has ended. Some end by themselves, and are replaced; orphans come to us, too. */
-static void bury_all(void)
+/* Record guests that have ended. Some end by themselves and are replaced. Orphans become our
+   children, too. */
+static void note_ends(void)
 {
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         EXPECT(!WIFEXITED(status) || WEXITSTATUS(status) == 0);
         if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
-            (void)fprintf(stderr, "%ld was ended by signal %d\n", (long)pid, WTERMSIG(status));
+            (void)fprintf(stderr, "process %ld was killed by signal %d\n", (long)pid,
+                          WTERMSIG(status));
             exit(1);
         }
-        crowd_bury(pid);
+        crowd_note_end(pid);
         for (unsigned g = 0; g < processes; g++) {
             if (guests[g].child.pid == pid) {
                 guests[g].child.gone = true;
@@ -71,9 +77,9 @@ static void bury_all(void)
     }
 }
 
-static void bury_and_replace(void)
+static void replace_ended(void)
 {
-    bury_all();
+    note_ends();
     for (unsigned g = 0; g < processes; g++) {
         if (guests[g].child.gone) {
             begin_guest(&guests[g]);
@@ -95,7 +101,8 @@ static void stop_guest(struct guest *guest, unsigned until)
     done.stops++;
 }
 
-/* How many seats those who are stopped may have: a thread has one, and one for who it waits for. */
+/* Return the most seats that stopped guests may hold: one a thread, and one more that it waits
+   for. */
 static unsigned held_by_stopped(void)
 {
     unsigned held = 0;
@@ -110,11 +117,11 @@ static unsigned long entries(void)
     return atomic_load(&board->counts.entries);
 }
 
-/* The others go on; those of them that end meanwhile are replaced. */
+/* Wait until the others progress; replace those that end meanwhile. */
 static void expect_progress(void)
 {
     unsigned long before = entries();
-    AWAIT((bury_and_replace(), entries() >= before + 10));
+    AWAIT((replace_ended(), entries() >= before + 10));
 }
 
 static bool all_stopped(void)
@@ -134,7 +141,7 @@ static void continue_some(unsigned round)
     for (unsigned g = 0; g < processes; g++) {
         if (guests[g].stopped_until != 0 && guests[g].stopped_until <= round) {
             if (!guests[g].child.gone && below(4) == 0) {
-                kill_guest(&guests[g]); /* killed while it is stopped */
+                kill_guest(&guests[g]); /* killed while stopped */
             }
             (void)kill(guests[g].child.pid, SIGCONT);
             guests[g].stopped_until = 0;
@@ -142,7 +149,7 @@ static void continue_some(unsigned round)
     }
 }
 
-/* Resize, or let somebody who may be killed in the middle, and then resize. */
+/* Resize; or let a child resize that may be killed in the middle, and then resize. */
 static void resize(void)
 {
     uint32_t seats = below(10) == 0 ? 0 : 1 + below(most_seats);
@@ -163,7 +170,7 @@ static void resize(void)
         crowd_doom(life);
         (void)kill(resizer.pid, SIGKILL);
         EXPECT_EQ(waitpid(resizer.pid, &resizer.status, 0), resizer.pid);
-        crowd_bury(resizer.pid);
+        crowd_note_end(resizer.pid);
         done.resizers_killed += WIFSIGNALED(resizer.status);
     }
     EXPECT_EQ(usher_resize(pool, seats), 0);
@@ -172,7 +179,7 @@ static void resize(void)
     done.resizes++;
 }
 
-/* A pool that shrinks has shrunk when nobody is in a seat that goes. From then on none is had. */
+/* A shrink is complete when no guest holds a removed seat. From then on no such seat is granted. */
 static void resized(void)
 {
     struct usher_info info;
@@ -185,7 +192,7 @@ static void resized(void)
         beyond = beyond || (listed[g].position == 0 && listed[g].seat >= wanted);
     }
     if (!beyond && wanted == 0) {
-        resize(); /* it has run dry */
+        resize(); /* the pool has no seats */
     } else if (!beyond) {
         atomic_store(&board->seats, wanted);
         resizing = false;
@@ -209,21 +216,21 @@ static void begin_act(void)
     pool = open_pool("pool", wanted, tight ? 32 + processes : 2048);
     EXPECT(usher_inspect(pool, &info, NULL, 0) == 0);
     most_seats = info.most_seats < CROWD_SEATS ? info.most_seats : CROWD_SEATS;
-    EXPECT_EQ(usher_resize(pool, wanted), 0); /* so that we have a row, whoever else has */
+    EXPECT_EQ(usher_resize(pool, wanted), 0); /* gives us a row, whatever the others do */
     memset(guests, 0, sizeof guests);
     for (unsigned g = 0; g < processes; g++) {
         begin_guest(&guests[g]);
     }
 }
 
-/* All go home. */
+/* End all guests. */
 static void end_act(void)
 {
     struct usher_info info;
     for (unsigned g = 0; g < processes; g++) {
         (void)kill(guests[g].child.pid, SIGCONT);
     }
-    AWAIT((bury_and_replace(), entries() > 100));
+    AWAIT((replace_ended(), entries() > 100));
     if (wanted == 0) {
         atomic_store(&board->seats, CROWD_SEATS);
         EXPECT_EQ(usher_resize(pool, 3), 0);
@@ -231,9 +238,9 @@ static void end_act(void)
     }
     atomic_store(&board->stop, 1);
     for (unsigned g = 0; g < processes; g++) {
-        AWAIT((bury_all(), guests[g].child.gone));
+        AWAIT((note_ends(), guests[g].child.gone));
     }
-    AWAIT((bury_all(), waitpid(-1, NULL, WNOHANG) < 0)); /* the orphans, too */
+    AWAIT((note_ends(), waitpid(-1, NULL, WNOHANG) < 0)); /* orphans as well */
     EXPECT(usher_reap(pool) >= 0);
     EXPECT_EQ(usher_inspect(pool, &info, NULL, 0), 0);
     EXPECT_EQ(usher_verify(pool, NULL, NULL), 0);
@@ -257,7 +264,7 @@ static void act(int64_t until)
         now_doing("act %u, round %u: %u processes, %u threads, %u seats", done.acts, round,
                   processes, threads, wanted);
         pause_us((long)below(2000));
-        bury_and_replace();
+        replace_ended();
         continue_some(round);
         if (resizing) {
             resized();
@@ -278,7 +285,7 @@ static void act(int64_t until)
     unsigned lasts = threads;
     end_act();
     (void)printf("  %u processes, %u threads, k = %u%s: %lu entries, %lu inherited, %lu gave up, "
-                 "%lu turned away; %u killed, %u stopped, %u resizes\n",
+                 "%lu refused; %u killed, %u stopped, %u resizes\n",
                  processes, lasts, first, atomic_load(&board->tight) ? ", few rows" : "", entries(),
                  atomic_load(&c->inherited), atomic_load(&c->gave_up),
                  atomic_load(&c->turned_away) + atomic_load(&c->full), done.kills - before[0],
@@ -314,13 +321,13 @@ int main(int argc, char **argv)
         act(until);
         add(&sum);
     } while (now_ns() < until);
-    (void)printf(
-        "%u acts: %lu entries, %lu of them for order; %u killed, %u stopped, %u resizes, %u "
-        "resizers killed\n  %lu seats given back by another thread, %lu by closing or "
-        "re-opening, %lu by threads that ended, %lu made over; %lu inherited, %lu execs, "
-        "%lu children, %lu ended in their seats\n",
-        done.acts, sum.entries, sum.orders, done.kills, done.stops, done.resizes,
-        done.resizers_killed, sum.by_others, sum.reopened, sum.threads_ended, sum.heirs,
-        sum.inherited, sum.execs, sum.children, sum.ended);
+    (void)printf("%u acts: %lu entries, %lu of them checked for order; %u killed, %u stopped, %u "
+                 "resizes, %u "
+                 "resizers killed\n  %lu seats given back by another thread, %lu by closing or "
+                 "re-opening, %lu by threads that ended, %lu assigned; %lu inherited, %lu execs, "
+                 "%lu children, %lu ended with their seats\n",
+                 done.acts, sum.entries, sum.orders, done.kills, done.stops, done.resizes,
+                 done.resizers_killed, sum.by_others, sum.reopened, sum.threads_ended, sum.heirs,
+                 sum.inherited, sum.execs, sum.children, sum.ended);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Calls that fail: see faults.h. */
+/* Make calls fail. faults.h is the contract. */
 #include "faults.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static bool fails(const char *what, int error)
     return true;
 }
 
-/* real: what it returns otherwise */
+/* real: the result if it does not fail */
 #define WRAP(type, name, parameters, arguments, error, failure)                                    \
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters;                                                                 \
@@ -139,7 +139,7 @@ void __wrap_free(void *old)
     __real_free(old);
 }
 
-/* Those with arguments that may be missing: what is read then is not used. */
+/* Functions with optional arguments: a missing argument is read but not used. */
 int __real_open(const char *path, int flags, ...);
 int __real_openat(int fd, const char *path, int flags, ...);
 int __real_fcntl(int fd, int command, ...);
@@ -178,7 +178,7 @@ int __wrap_fcntl(int fd, int command, ...)
     return fails("fcntl", ENOLCK) ? -1 : __real_fcntl(fd, command, what);
 }
 
-/* A futex does not fail in a way that matters; a pidfd is a descriptor. */
+/* Futex calls do not fail in ways that matter; pidfd_open returns a descriptor and can fail. */
 long __wrap_syscall(long number, ...)
 {
     long a[6];

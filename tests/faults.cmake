@@ -1,5 +1,5 @@
-# Every call of libusher that can fail, fails: tests/faults.c takes their places. Not with clang's
-# sanitizers, which are in the program and would call it, too.
+# Each call of libusher that can fail, fails: tests/faults.c replaces these calls. Not with clang's
+# sanitizers: they are part of the program and would call the replacements, too.
 if(CMAKE_C_FLAGS MATCHES "sanitize" AND CMAKE_C_COMPILER_ID MATCHES "Clang")
   return()
 endif()

@@ -1,8 +1,8 @@
 /*
- * Every call that libusher makes and that can fail, fails: the first, the second, .. until a run
- * does without it. Each time there is an error that says so or the run succeeds in spite of it,
- * nothing is left (descriptors, memory, files, seats, locks), no living one is taken for dead, the
- * same once more succeeds.
+ * Each call of libusher that can fail, fails: the first, the second, .. until a run has fewer
+ * calls. Each time the result is that error or a success in spite of it. Nothing is left behind
+ * (descriptors, memory, files, seats, locks), no live guest counts as dead, and a second run
+ * succeeds.
  */
 #include "faults.h"
 #include "mortals.h"
@@ -37,12 +37,12 @@ static int make_and_use(void)
     return open_and_use("made", &(struct usher_options){.seats = 2}, 2);
 }
 
-static int make_it_new(void)
+static int create_new(void)
 {
     return open_and_use("made", &(struct usher_options){.flags = USHER_EXCLUSIVE}, 1);
 }
 
-static int use_what_is_there(void)
+static int use_existing(void)
 {
     return open_and_use("there", &(struct usher_options){.flags = USHER_EXISTING}, 6);
 }
@@ -96,7 +96,7 @@ static int assign(void)
     return error;
 }
 
-static int look_and_resize(void)
+static int inspect_and_resize(void)
 {
     struct usher_pool *pool;
     struct usher_info info;
@@ -118,7 +118,7 @@ static int look_and_resize(void)
 static int remove_it(void)
 {
     int error = usher_remove("there");
-    return error == -ENOENT ? 0 : error; /* gone, the second time */
+    return error == -ENOENT ? 0 : error; /* removed by the first run */
 }
 
 static int discard_it(void)
@@ -130,11 +130,11 @@ static int discard_it(void)
 struct scenario {
     const char *name;
     int (*run)(void);
-    unsigned nth; /* call that fails */
+    unsigned nth; /* the call that fails */
 };
 
-/* A pool that is made or gone is no file that is left. */
-static int strange_files(void)
+/* Count the leftover files. A pool that was created or removed does not count. */
+static int leftover_files(void)
 {
     int known = access(scene_path("made"), F_OK) == 0;
     known += access(scene_path("there"), F_OK) == 0;
@@ -142,7 +142,7 @@ static int strange_files(void)
     return scene_files(scene_directory()) - known;
 }
 
-/* In a process that has not used the library yet. Exits 0, or 1 when there was no nth call. */
+/* Run in a process that has not used the library yet. Exits 0, or 1 if there was no nth call. */
 static void fail_once(void *context)
 {
     struct scenario *scenario = context;
@@ -156,28 +156,29 @@ static void fail_once(void *context)
         EXPECT_EQ(got, 0);
         _exit(99);
     }
-    /* the reason, or what the header says instead: no identity, no locks */
+    /* the call's own error, or what the header documents instead: no identity, no locks */
     bool right = got == 0 || got == -error || (strcmp(what, "fcntl") == 0 && got == -ENOLCK) ||
                  (scenario->run == assign && got == -ENOSYS);
     if (!right) {
-        (void)fprintf(stderr, "%s, call %u: %s failed with %d, and it is %d: %s\n", scenario->name,
-                      scenario->nth, what, error, got, usher_strerror(got));
+        (void)fprintf(stderr,
+                      "%s, call %u: %s failed with errno %d, and the scenario returned %d: %s\n",
+                      scenario->name, scenario->nth, what, error, got, usher_strerror(got));
         exit(1);
     }
     EXPECT(strcmp(usher_strerror(got), "unknown error") != 0);
     EXPECT_EQ(scene_descriptors(), descriptors);
-    EXPECT(fault_memory() <= 1); /* what a thread keeps until it ends */
-    EXPECT_EQ(strange_files(), 0);
-    if (scenario->run == make_it_new && got == 0) {
+    EXPECT(fault_memory() <= 1); /* memory that a thread keeps until it ends */
+    EXPECT_EQ(leftover_files(), 0);
+    if (scenario->run == create_new && got == 0) {
         EXPECT_EQ(usher_remove("made"), 0);
     }
     got = scenario->run();
-    if (scenario->run == make_it_new && got == -EEXIST) { /* made, and then not used */
+    if (scenario->run == create_new && got == -EEXIST) { /* created, but not used */
         EXPECT_EQ(usher_remove("made"), 0);
         got = scenario->run();
     }
     if (got != 0) {
-        (void)fprintf(stderr, "%s, call %u: %s failed, and the next time it is %d: %s\n",
+        (void)fprintf(stderr, "%s, call %u: %s failed, and the next run returned %d: %s\n",
                       scenario->name, scenario->nth, what, got, usher_strerror(got));
         exit(1);
     }
@@ -185,7 +186,7 @@ static void fail_once(void *context)
     EXPECT(fault_memory() <= 1);
 }
 
-/* The library is used in children only, so that each begins with one that nobody has used. */
+/* Only children use the library, so that each child starts with it unused. */
 static void make_pools(void *unused)
 {
     (void)unused;
@@ -218,7 +219,7 @@ static void try_each(const char *name, int (*run)(void), bool dead)
         if (!dead) {
             scene_leave(0, holder);
         }
-        scene_in_child(make_pools, NULL); /* one that was removed, and one that was not */
+        scene_in_child(make_pools, NULL); /* one pool that was removed, and one that was not */
         scene_in_child(expect_all_whole, NULL);
     }
     EXPECT_EQ(WEXITSTATUS(status), 99);
@@ -228,21 +229,21 @@ static void try_each(const char *name, int (*run)(void), bool dead)
 
 #define TRY(run, dead) try_each(#run, run, dead)
 
-static void whatever_fails_nothing_is_lost_and_the_next_call_works(void)
+static void after_any_failure_nothing_is_lost_and_the_next_call_works(void)
 {
     TRY(make_and_use, false);
-    TRY(make_it_new, false);
-    TRY(use_what_is_there, false);
+    TRY(create_new, false);
+    TRY(use_existing, false);
     TRY(use_threads, false);
     TRY(wait_for_the_living, false);
     TRY(wait_for_the_dead, true);
     TRY(assign, false);
-    TRY(look_and_resize, false);
+    TRY(inspect_and_resize, false);
     TRY(remove_it, false);
     TRY(discard_it, false);
 }
 
-static void only_the_monotonic_clock_is_asked(void)
+static void only_the_monotonic_clock_is_read(void)
 {
     fault_begin(0);
     EXPECT_EQ(make_and_use(), 0);
@@ -253,8 +254,8 @@ static void only_the_monotonic_clock_is_asked(void)
 int main(void)
 {
     scene_begin();
-    RUN(whatever_fails_nothing_is_lost_and_the_next_call_works);
-    RUN(only_the_monotonic_clock_is_asked);
+    RUN(after_any_failure_nothing_is_lost_and_the_next_call_works);
+    RUN(only_the_monotonic_clock_is_read);
     (void)usher_remove("there");
     (void)usher_remove("held");
     return 0;

@@ -1,7 +1,7 @@
 /*
- * Those at the front of the line look for the dead; here they die, with the holder. Threads of one
- * process die together, so this is no rare chance. One further back finds out, and soon: none of
- * these has waited for long, so none is about to look by itself.
+ * The first waiters scan for dead guests. Here they die together with the holder; threads of one
+ * process die together, so this is not rare. A waiter further back finds out soon, although none of
+ * these waiters has waited long enough to scan by itself.
  */
 #include "mortals.h"
 
@@ -24,7 +24,7 @@ static void *come_once(void *unused)
     return NULL;
 }
 
-/* So many threads that come. The first to get in stays, until flags[0] says otherwise. */
+/* Start threads that acquire. The first holder stays until flags[0] is set. */
 static void come_with_threads(void *context)
 {
     const int *count = context;
@@ -46,7 +46,7 @@ static pid_t come(struct usher_pool *pool, int count, uint32_t waiters)
     return child;
 }
 
-/* Milliseconds until the next has the seat, when these die in one moment. */
+/* Return the ms until the next holder, after these die at one moment. */
 static long until_next(struct usher_pool *pool, unsigned front)
 {
     pid_t dead[2] = {0, 0};
@@ -57,7 +57,7 @@ static long until_next(struct usher_pool *pool, unsigned front)
     pid_t back = come(pool, BACK, FRONT * front - 1 + BACK);
     EXPECT_EQ(atomic_load(&board->turns), 1);
     atomic_store(&board->flags[0], 1);
-    scene_pause_us(100000); /* all are asleep, and have looked once */
+    scene_pause_us(100000); /* all are asleep and have scanned once */
     int64_t began = scene_now_ns();
     for (unsigned f = 0; f < front; f++) {
         EXPECT_EQ(kill(dead[f], SIGKILL), 0);
@@ -79,7 +79,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median says whether it is as is said, the worst whether it is ever as it was: 30 s. */
+/* The median must be as designed; the worst must stay far below the 30 s of the old bug. */
 static void the_front_may_die_with_the_holder(unsigned front, long median_ms)
 {
     enum { ROUNDS = 5 };
@@ -89,7 +89,7 @@ static void the_front_may_die_with_the_holder(unsigned front, long median_ms)
         ms[round] = until_next(pool, front);
     }
     qsort(ms, ROUNDS, sizeof ms[0], by_size);
-    (void)printf("  the next was in after %ld to %ld ms, median %ld\n", ms[0], ms[ROUNDS - 1],
+    (void)printf("  next holder after %ld to %ld ms, median %ld\n", ms[0], ms[ROUNDS - 1],
                  ms[ROUNDS / 2]);
     EXPECT(ms[ROUNDS / 2] < median_ms);
     EXPECT(ms[ROUNDS - 1] < 28000);

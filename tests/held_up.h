@@ -1,6 +1,6 @@
 /*
- * A thread that is held up in the middle of a call, each time before a certain system call, until
- * it is told to go on. seccomp does it.
+ * A thread that seccomp stops in the middle of a call, each time before a certain system call,
+ * until the test lets it continue.
  */
 #ifndef USHER_HELD_UP_H
 #define USHER_HELD_UP_H
@@ -20,12 +20,12 @@
 struct held_up {
     long call;
     uint32_t mask, value; /* of its second argument */
-    atomic_int listener;  /* below 0: it cannot be done here */
+    atomic_int listener;  /* below 0: not possible here */
     atomic_int ended;
     struct seccomp_notif what;
 };
 
-/* In the thread itself, before the call. False: it cannot be done. */
+/* Called by the thread itself before the call. False: not possible. */
 static inline bool held_up_here(struct held_up *self)
 {
     struct sock_filter filter[] = {
@@ -45,28 +45,28 @@ static inline bool held_up_here(struct held_up *self)
     return listener >= 0;
 }
 
-/* In the thread itself, after the call. */
+/* Called by the thread itself after the call. */
 static inline void held_up_end(struct held_up *self)
 {
     atomic_store(&self->ended, 1);
 }
 
-/* The others: wait until it has begun. False: it cannot be done, and that is said. */
+/* Called by the others: wait until it has begun. False, with a message: not possible. */
 static inline bool held_up_begun(struct held_up *self)
 {
     UNTIL(atomic_load(&self->listener) != 0);
     if (atomic_load(&self->listener) < 0) {
-        (void)printf("  SKIPPED: no seccomp that tells\n");
+        (void)printf("  SKIPPED: this kernel has no seccomp notifications\n");
     }
     return atomic_load(&self->listener) >= 0;
 }
 
-/* Wait until it is held up. False: its call is over, and so is this. */
+/* Wait until it is stopped. False: its call is over. */
 static inline bool held_up_now(struct held_up *self)
 {
-    struct pollfd told = {.fd = self->listener, .events = POLLIN};
+    struct pollfd notified = {.fd = self->listener, .events = POLLIN};
     memset(&self->what, 0, sizeof self->what);
-    while (poll(&told, 1, 1) != 1) {
+    while (poll(&notified, 1, 1) != 1) {
         if (atomic_load(&self->ended)) {
             EXPECT_EQ(close(self->listener), 0);
             return false;

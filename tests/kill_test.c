@@ -1,12 +1,14 @@
 /*
- * Kill a process before its Nth shared access, for N = 1, 2, .. until it lives through the call:
- * the others lose nothing by it. Real processes, a real pool file, a real SIGKILL. The library is
- * the one that ships, compiled with CORE_COUNTED (src/core/steps.h).
+ * Kill a process before its Nth shared access, for N = 1, 2, .. until it survives the call. The
+ * others lose nothing. Real processes, a real pool file, a real SIGKILL. The library is the
+ * production code, compiled with CORE_COUNTED (src/core/steps.h).
  *
- * After each death: those who wait are served in the order in which they came, and then the pool
- * has exactly its seats. One pool for all the deaths of a situation, so that rows and places are
- * used again. Afterwards chains of deaths: several die one after the other, each at a random access
- * of a random call, and nobody reaps in between. usage: kill_test [slow] [SEED]
+ * After each death the waiters are served in order of arrival, and then the pool has exactly its
+ * seats. All deaths of a situation use one pool, so rows and positions are reused. Then chains of
+ * deaths: several processes die in sequence, each at a random access of a random call, without a
+ * reap in between.
+ *
+ * usage: kill_test [slow] [SEED]
  */
 #include "core/steps.h"
 
@@ -19,29 +21,29 @@ enum { GUESTS = 16, SLOTS = 8 };
 
 enum act { ACQUIRE, GIVE_UP, TRY, RELEASE, THREAD_END, CLOSE, RELEASE_FOR, RESIZE, REAP };
 
-/* Who died before, and is not reaped yet. */
+/* A process that died before and is not reaped yet. */
 enum corpse { NO_CORPSE, HELD, WAITED, LEFT };
 
 struct situation {
     const char *name;
     enum act act;
     uint32_t seats;         /* of the pool */
-    uint32_t held;          /* by the test's own process, until the victim waits or is dead */
-    uint32_t ahead, behind; /* who wait: before the victim acts, after it waits or is dead */
-    uint32_t least;         /* so many accesses there are at least */
-    int result;             /* of the call, if it is survived; INT_MIN: any */
+    uint32_t held;          /* seats held by the test until the victim waits or is dead */
+    uint32_t ahead, behind; /* waiters: before the victim acts; after it waits or is dead */
+    uint32_t least;         /* expected minimum number of accesses */
+    int result;             /* of a survived call; INT_MIN: any */
     uint32_t resize_to;
-    long patience_us; /* GIVE_UP: in so many microseconds */
+    long patience_us; /* GIVE_UP: time limit in microseconds */
     enum corpse corpse;
 };
 
-/* Slots are in the order of arrival. */
+/* Slots are in order of arrival. */
 struct shared {
     atomic_uint ready, go, completed;
     atomic_int result;
     atomic_uint victim_slot, entered, corpse_ready;
     struct {
-        atomic_uint entry; /* who entered first has 1 */
+        atomic_uint entry; /* order of entry, from 1 */
         _Atomic uint64_t ticket;
     } slot[SLOTS];
 };
@@ -50,8 +52,7 @@ static struct shared *shared;
 static struct usher_pool *pool; /* the test's own */
 static bool slow;
 
-static unsigned
-    left; /* accesses this process has left to live, and the last one not made; 0: any */
+static unsigned left; /* accesses until this process dies; the last one is not made; 0: no limit */
 
 void core_counted(void)
 {
@@ -83,7 +84,7 @@ struct life {
     bool holds;
 };
 
-/* Have a row, and if it is to be, a seat; then wait for the word to go. */
+/* Get a row, and a seat if the situation says so; then wait for the start. */
 static void get_ready(struct life *l)
 {
     EXPECT_EQ(usher_acquire(l->pool, &l->seat), 0);
@@ -135,7 +136,7 @@ static void *thread_life(void *context)
     struct life *l = context;
     get_ready(l);
     left = l->accesses;
-    return NULL; /* what it holds is given back now */
+    return NULL; /* the end of the thread gives its seat back */
 }
 
 static void live(const struct situation *s, unsigned accesses)
@@ -161,7 +162,7 @@ static void live(const struct situation *s, unsigned accesses)
     _exit(0);
 }
 
-/* One who comes, waits, enters and leaves. */
+/* A guest that arrives, waits, enters and leaves. */
 static void visit(uint32_t slot)
 {
     struct usher_pool *own = open_pool("pool", 0, 0);
@@ -173,7 +174,7 @@ static void visit(uint32_t slot)
     _exit(0);
 }
 
-/* A party: the processes of one death. */
+/* The processes around one death. */
 struct party {
     const struct situation *s;
     struct child victim, corpse, visitors[SLOTS];
@@ -212,7 +213,7 @@ static void signal_visitors(const struct party *p, int signal, char state)
     }
 }
 
-/* Somebody who holds a seat, or waits in line, or dies in the middle of leaving. */
+/* Start the process that will die first: a holder, a waiter, or one that dies while it leaves. */
 static void let_corpse_come(struct party *p, unsigned accesses)
 {
     enum corpse kind = p->s->corpse;
@@ -238,7 +239,7 @@ static void let_corpse_come(struct party *p, unsigned accesses)
     AWAIT(kind == WAITED ? waits(&p->corpse) : atomic_load(&shared->corpse_ready) != 0);
 }
 
-/* It dies, and lies there: whoever waits is stopped until the victim is through. */
+/* Kill it. Waiters are stopped until the victim is done, so that none reaps it. */
 static void let_corpse_die(struct party *p)
 {
     if (p->s->corpse != NO_CORPSE) {
@@ -253,7 +254,7 @@ static void let_corpse_die(struct party *p)
     }
 }
 
-/* Whoever is in line is listed there in the order of arrival. */
+/* usher_inspect lists the waiters in order of arrival. */
 static void expect_line_in_order(const struct party *p)
 {
     struct usher_guest guests[SUPPORT_GUESTS];
@@ -279,7 +280,7 @@ static void expect_served_in_order(const struct party *p)
     uint32_t entry = 0;
     for (uint32_t slot = 0; slot < p->slots; slot++) {
         if (!was_served(slot)) {
-            EXPECT(p->visitors[slot].pid == 0); /* then it is the victim's */
+            EXPECT(p->visitors[slot].pid == 0); /* then it is the victim */
             continue;
         }
         uint64_t own = atomic_load(&shared->slot[slot].ticket);
@@ -313,7 +314,7 @@ static void expect_whole(const struct situation *s, bool died, unsigned accesses
     (void)expect_exactly(pool, s->seats);
 }
 
-/* Whether the victim died. */
+/* Return whether the victim died. */
 static bool dies_before_access(const struct situation *s, unsigned accesses, unsigned corpse_at)
 {
     struct party p = {.s = s};
@@ -346,10 +347,10 @@ static bool dies_before_access(const struct situation *s, unsigned accesses, uns
     }
     AWAIT(gone(&p.victim));
     if (s->act == RELEASE_FOR) {
-        EXPECT(usher_release_for(pool, getpid()) >= 0); /* it was ours: we are alive */
+        EXPECT(usher_release_for(pool, getpid()) >= 0); /* it is ours: we are alive */
     }
     if (accesses % 4 != 0 || s->act == RESIZE) {
-        EXPECT(usher_reap(pool) >= 0); /* otherwise whoever waits, or tries, does */
+        EXPECT(usher_reap(pool) >= 0); /* otherwise a waiter or a trying guest reaps */
     }
     for (uint32_t slot = 0; slot < p.slots; slot++) {
         AWAIT(p.visitors[slot].pid == 0 || gone(&p.visitors[slot]));
@@ -361,8 +362,7 @@ static bool dies_before_access(const struct situation *s, unsigned accesses, uns
     return died;
 }
 
-/* Every access, until the call has been lived through twice in a row: a race can make it shorter.
-   */
+/* Kill at each access, until the call is survived twice in a row: a race can make it shorter. */
 static void kill_at_every_access(const struct situation *s, unsigned corpse_at)
 {
     unsigned deaths = 0;
@@ -383,12 +383,12 @@ static void kill_at_every_access(const struct situation *s, unsigned corpse_at)
     EXPECT(deaths >= s->least);
 }
 
-static void whoever_comes_may_die(void)
+static void an_acquiring_process_may_die(void)
 {
     static const struct situation situations[] = {
         {"acquire, alone", ACQUIRE, 1, .least = 5},
         {"acquire, alone", ACQUIRE, 2, .least = 5},
-        {"acquire, a seat left", ACQUIRE, 2, .held = 1, .least = 5},
+        {"acquire, one seat free", ACQUIRE, 2, .held = 1, .least = 5},
         {"acquire, waiting", ACQUIRE, 1, .held = 1, .least = 20},
         {"acquire, waiting", ACQUIRE, 2, .held = 2, .least = 20},
         {"acquire, others wait behind", ACQUIRE, 1, .held = 1, .behind = 2, .least = 20},
@@ -399,7 +399,7 @@ static void whoever_comes_may_die(void)
          .least = 20},
         {"try, a seat is free", TRY, 1, .least = 5},
         {"try, all taken", TRY, 1, .held = 1, .result = -EAGAIN, .least = 5},
-        {"try, somebody waits", TRY, 2, .held = 2, .ahead = 1, .result = -EAGAIN, .least = 5},
+        {"try, others wait", TRY, 2, .held = 2, .ahead = 1, .result = -EAGAIN, .least = 5},
         {"try, a holder is dead", TRY, 1, .corpse = HELD, .least = 15},
     };
     for (size_t i = 0; i < sizeof situations / sizeof situations[0]; i++) {
@@ -407,7 +407,7 @@ static void whoever_comes_may_die(void)
     }
 }
 
-static void whoever_gives_up_may_die(void)
+static void a_process_that_gives_up_may_die(void)
 {
     static const struct situation situations[] = {
         {"give up at once, alone", GIVE_UP, 1, .held = 1, .result = -ETIMEDOUT, .least = 15},
@@ -424,7 +424,7 @@ static void whoever_gives_up_may_die(void)
     }
 }
 
-static void whoever_leaves_may_die(void)
+static void a_releasing_process_may_die(void)
 {
     static const struct situation situations[] = {
         {"release, alone", RELEASE, 1, .least = 5},
@@ -432,7 +432,7 @@ static void whoever_leaves_may_die(void)
         {"release, others hold", RELEASE, 2, .held = 1, .least = 5},
         {"release, others wait", RELEASE, 1, .ahead = 2, .least = 10},
         {"release, others wait", RELEASE, 2, .held = 1, .ahead = 2, .least = 10},
-        {"release, the first in line is dead", RELEASE, 1, .ahead = 2, .corpse = WAITED,
+        {"release, the first waiter is dead", RELEASE, 1, .ahead = 2, .corpse = WAITED,
          .least = 10},
         {"a thread ends with a seat", THREAD_END, 1, .ahead = 1, .least = 10},
         {"close with a seat", CLOSE, 1, .ahead = 1, .least = 10},
@@ -450,7 +450,7 @@ static uint32_t seats_now(void)
     return info.seats;
 }
 
-static void whoever_resizes_may_die(void)
+static void a_resizing_process_may_die(void)
 {
     static const struct situation situations[] = {
         {"resize 1 to 3, alone", RESIZE, 1, .resize_to = 3, .least = 30},
@@ -466,8 +466,8 @@ static void whoever_resizes_may_die(void)
     }
 }
 
-/* A pool has the seats that the last resize gave it, also when one before was killed in its middle
-   and is reaped only afterwards. */
+/* The last resize determines k, even if an earlier resizer was killed in the middle and is
+   reaped later. */
 static void the_last_resize_counts(void)
 {
     static const struct {
@@ -501,21 +501,21 @@ static void the_last_resize_counts(void)
     }
 }
 
-static void whoever_reaps_may_die(void)
+static void a_reaping_process_may_die(void)
 {
     static const struct situation situations[] = {
-        {"reap one that held", REAP, 1, .corpse = HELD, .result = INT_MIN, .least = 20},
-        {"reap one that held", REAP, 2, .held = 1, .corpse = HELD, .result = INT_MIN, .least = 20},
-        {"reap one that held, others wait", REAP, 1, .ahead = 2, .corpse = HELD, .result = INT_MIN,
+        {"reap a dead holder", REAP, 1, .corpse = HELD, .result = INT_MIN, .least = 20},
+        {"reap a dead holder", REAP, 2, .held = 1, .corpse = HELD, .result = INT_MIN, .least = 20},
+        {"reap a dead holder, others wait", REAP, 1, .ahead = 2, .corpse = HELD, .result = INT_MIN,
          .least = 15},
-        {"reap one that waited", REAP, 1, .held = 1, .corpse = WAITED, .result = INT_MIN,
+        {"reap a dead waiter", REAP, 1, .held = 1, .corpse = WAITED, .result = INT_MIN,
          .least = 10},
-        {"reap one that waited, others wait", REAP, 2, .held = 2, .ahead = 2, .corpse = WAITED,
+        {"reap a dead waiter, others wait", REAP, 2, .held = 2, .ahead = 2, .corpse = WAITED,
          .result = INT_MIN, .least = 5},
     };
     static const struct situation left_so[] = {
-        {"reap one that was leaving", REAP, 1, .corpse = LEFT, .result = INT_MIN, .least = 5},
-        {"reap one that was leaving, others wait", REAP, 1, .ahead = 1, .corpse = LEFT,
+        {"reap a guest that died leaving", REAP, 1, .corpse = LEFT, .result = INT_MIN, .least = 5},
+        {"reap a guest that died leaving, others wait", REAP, 1, .ahead = 1, .corpse = LEFT,
          .result = INT_MIN, .least = 5},
     };
     for (size_t i = 0; i < sizeof situations / sizeof situations[0]; i++) {
@@ -528,11 +528,11 @@ static void whoever_reaps_may_die(void)
 }
 
 /*
- * A long line, and one that died in it before it slept: when its turn comes nobody wakes, and those
- * behind it must not sleep on. The limit is far from what it takes (a tenth of a second at most),
- * and far from what it would take those who are far back to look by themselves.
+ * A long line, and a waiter that died before it slept. When its turn comes, nothing wakes up, but
+ * the waiters behind it must not stay asleep. The limit is far above the expected time (at most 0.1
+ * s) and far below the time after which waiters far back would scan by themselves.
  */
-static void one_that_died_in_a_long_line_holds_up_nobody(void)
+static void a_dead_waiter_in_a_long_line_delays_no_other(void)
 {
     static const struct situation s = {"die in line", ACQUIRE, 1, .held = 1, .ahead = 1};
     enum { BEHIND = 60, LIMIT_S = 10 };
@@ -568,7 +568,7 @@ static void one_that_died_in_a_long_line_holds_up_nobody(void)
         AWAIT(gone(&behind[b]));
     }
     double seconds = (double)(now_ns() - began) / 1e9;
-    (void)printf("  access %u: %d behind it are through in %.3f s\n", accesses, BEHIND, seconds);
+    (void)printf("  access %u: %d waiters behind it served in %.3f s\n", accesses, BEHIND, seconds);
     EXPECT(seconds < LIMIT_S);
     AWAIT(gone(&p.visitors[0]));
     (void)expect_exactly(pool, 1);
@@ -576,8 +576,8 @@ static void one_that_died_in_a_long_line_holds_up_nobody(void)
     EXPECT_EQ(usher_remove("pool"), 0);
 }
 
-/* One of several that die in a row: the pool is full, or not; nobody reaps in between. Whether it
-   died of an access, and not in its sleep or afterwards. */
+/* One of several deaths in a row; the pool is full or not, and nothing reaps in between. Return
+   whether it died at an access, not in its sleep or afterwards. */
 static bool die_somewhere(enum act what, uint32_t seats, unsigned accesses)
 {
     struct situation s = {"chain", what, seats, .resize_to = 1 + below(seats + 2)};
@@ -605,7 +605,7 @@ static bool die_somewhere(enum act what, uint32_t seats, unsigned accesses)
     return counted;
 }
 
-static void several_may_die_one_after_the_other(void)
+static void several_processes_may_die_in_sequence(void)
 {
     static const enum act acts[] = {ACQUIRE, GIVE_UP, TRY, RELEASE, CLOSE, RESIZE, REAP};
     unsigned chains = slow ? 20000 : 500;
@@ -651,7 +651,7 @@ static void several_may_die_one_after_the_other(void)
             EXPECT_EQ(usher_remove("pool"), 0);
         }
     }
-    (void)printf("  %u chains, %u dead, %u of them in a call\n", chains, deaths, counted);
+    (void)printf("  %u chains, %u deaths, %u of them in a call\n", chains, deaths, counted);
     EXPECT(counted > chains / 2);
 }
 
@@ -660,13 +660,13 @@ int main(int argc, char **argv)
     support_begin(argc, argv);
     slow = support_slow(argc, argv);
     shared = share(sizeof *shared);
-    RUN(whoever_comes_may_die);
-    RUN(whoever_gives_up_may_die);
-    RUN(whoever_leaves_may_die);
-    RUN(whoever_resizes_may_die);
+    RUN(an_acquiring_process_may_die);
+    RUN(a_process_that_gives_up_may_die);
+    RUN(a_releasing_process_may_die);
+    RUN(a_resizing_process_may_die);
     RUN(the_last_resize_counts);
-    RUN(whoever_reaps_may_die);
-    RUN(one_that_died_in_a_long_line_holds_up_nobody);
-    RUN(several_may_die_one_after_the_other);
+    RUN(a_reaping_process_may_die);
+    RUN(a_dead_waiter_in_a_long_line_delays_no_other);
+    RUN(several_processes_may_die_in_sequence);
     return 0;
 }

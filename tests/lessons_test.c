@@ -1,6 +1,6 @@
 /*
- * What went wrong once, each as a test: deaths that were none or were seen late, seats too many, a
- * pool that was removed and still let somebody in.
+ * Past bugs, each with a test: live guests taken for dead, deaths found late, too many seats, a
+ * removed pool that still granted a seat.
  */
 #include "test.h"
 #include "usher.h"
@@ -63,8 +63,8 @@ static void wait_for_waiters(struct usher_pool *pool, uint32_t waiters)
     }
 }
 
-/* A process that could not find out which boot this is said so in a way that made it seem dead. */
-static void a_holder_that_is_short_of_descriptors_is_not_taken_for_dead(void)
+/* A process that could not read the boot id recorded that in a way that made it count as dead. */
+static void a_holder_without_free_descriptors_does_not_count_as_dead(void)
 {
     struct usher_pool *pool = open_pool("descriptors", 1);
     unsigned held = 0;
@@ -103,7 +103,7 @@ static void a_holder_that_is_short_of_descriptors_is_not_taken_for_dead(void)
     usher_close(pool);
 }
 
-static void growing_again_first_cancels_what_is_owed(void)
+static void growing_first_cancels_owed_seats(void)
 {
     struct usher_pool *pool = open_pool("owed", 2);
     struct usher_seat seats[3];
@@ -120,8 +120,8 @@ static void growing_again_first_cancels_what_is_owed(void)
     usher_close(pool);
 }
 
-/* Newcomers counted the dead before them as a long line, and slept accordingly. */
-static void a_newcomer_behind_a_line_of_dead_is_not_kept_waiting(void)
+/* Newcomers counted dead waiters before them as a long line and slept accordingly. */
+static void a_newcomer_behind_dead_waiters_does_not_wait_long(void)
 {
     enum { DEAD = 60 };
     struct usher_pool *pool = open_pool("dead-line", 1);
@@ -152,11 +152,11 @@ static void a_newcomer_behind_a_line_of_dead_is_not_kept_waiting(void)
     wait_for_waiters(pool, 1);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     EXPECT_EQ(waitpid(newcomer, NULL, 0), newcomer);
-    EXPECT(now() - began < 5); /* it was 250 ms for each of the dead */
+    EXPECT(now() - began < 5); /* it was 250 ms for each dead waiter */
     usher_close(pool);
 }
 
-static void a_seat_made_over_to_a_stranger_outlives_its_giver(void)
+static void a_seat_assigned_to_a_foreign_process_outlives_its_giver(void)
 {
     struct usher_pool *pool = open_pool("assigned", 1);
     struct usher_seat seat;
@@ -194,7 +194,7 @@ static void *wait_in_line(void *pool)
     return NULL;
 }
 
-static void a_thread_that_is_cancelled_in_a_wait_takes_no_seat_with_it(void)
+static void a_thread_cancelled_in_a_wait_keeps_no_seat(void)
 {
     struct usher_pool *pool = open_pool("cancel", 1);
     for (unsigned round = 0; round < 50; round++) {
@@ -213,7 +213,7 @@ static void a_thread_that_is_cancelled_in_a_wait_takes_no_seat_with_it(void)
     usher_close(pool);
 }
 
-static void a_pool_that_was_removed_lets_nobody_in(void)
+static void a_removed_pool_grants_no_seat(void)
 {
     for (unsigned round = 0; round < 60; round++) {
         struct usher_pool *pool = open_pool("removed", 1);
@@ -248,7 +248,7 @@ static void a_pool_that_was_removed_lets_nobody_in(void)
     }
 }
 
-/* What a remover that was killed has left in the header: docs/pool-format.md. */
+/* Write into the header what a killed remover leaves: docs/pool-format.md. */
 static void say_removed(struct usher_pool *pool, uint32_t mark)
 {
     int fd = open(usher_path(pool), O_RDWR);
@@ -257,21 +257,21 @@ static void say_removed(struct usher_pool *pool, uint32_t mark)
     EXPECT_EQ(close(fd), 0);
 }
 
-static void a_remover_that_died_undecided_has_not_removed_a_pool_in_use(void)
+static void a_remover_that_died_undecided_leaves_the_pool_in_use(void)
 {
     struct usher_pool *pool = open_pool("undecided", 1);
     struct usher_seat seat;
     struct usher_seat other;
     EXPECT_EQ(usher_acquire(pool, &seat), 0);
     say_removed(pool, 1);
-    EXPECT_EQ(usher_try_acquire(pool, &other), -EIDRM); /* as long as nobody has looked */
+    EXPECT_EQ(usher_try_acquire(pool, &other), -EIDRM); /* until the next scan */
     struct usher_pool *newcomer = open_pool("undecided", 1);
     EXPECT_EQ(usher_try_acquire(newcomer, &other), -EAGAIN);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     EXPECT_EQ(usher_try_acquire(pool, &other), 0);
     EXPECT_EQ(usher_release(pool, &other), 0);
     usher_close(newcomer);
-    /* One that had decided has: the name goes to a new pool. */
+    /* A remover that had decided counts: the name goes to a new pool. */
     EXPECT_EQ(usher_acquire(pool, &seat), 0);
     say_removed(pool, 2);
     newcomer = open_pool("undecided", 1);
@@ -283,9 +283,9 @@ static void a_remover_that_died_undecided_has_not_removed_a_pool_in_use(void)
     EXPECT_EQ(usher_remove("undecided"), 0);
 }
 
-/* Closing gave back the seats one by one and freed what it knew of each, and looked there when
-   the next one went to somebody who did not wake. */
-static void a_handle_with_two_seats_is_closed_while_one_in_line_is_stopped(void)
+/* Close gave back the seats one by one and freed its data about each. It read that data again
+   when the next seat went to a waiter that did not wake. */
+static void a_handle_with_two_seats_is_closed_while_a_waiter_is_stopped(void)
 {
     struct usher_pool *pool = open_pool("closing", 2);
     struct usher_seat seat;
@@ -327,14 +327,14 @@ int main(void)
     EXPECT_EQ(setenv("USHER_DIR", directory, 1), 0);
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     EXPECT(shared != MAP_FAILED);
-    RUN(a_holder_that_is_short_of_descriptors_is_not_taken_for_dead);
-    RUN(growing_again_first_cancels_what_is_owed);
-    RUN(a_newcomer_behind_a_line_of_dead_is_not_kept_waiting);
-    RUN(a_seat_made_over_to_a_stranger_outlives_its_giver);
-    RUN(a_thread_that_is_cancelled_in_a_wait_takes_no_seat_with_it);
-    RUN(a_pool_that_was_removed_lets_nobody_in);
-    RUN(a_remover_that_died_undecided_has_not_removed_a_pool_in_use);
-    RUN(a_handle_with_two_seats_is_closed_while_one_in_line_is_stopped);
+    RUN(a_holder_without_free_descriptors_does_not_count_as_dead);
+    RUN(growing_first_cancels_owed_seats);
+    RUN(a_newcomer_behind_dead_waiters_does_not_wait_long);
+    RUN(a_seat_assigned_to_a_foreign_process_outlives_its_giver);
+    RUN(a_thread_cancelled_in_a_wait_keeps_no_seat);
+    RUN(a_removed_pool_grants_no_seat);
+    RUN(a_remover_that_died_undecided_leaves_the_pool_in_use);
+    RUN(a_handle_with_two_seats_is_closed_while_a_waiter_is_stopped);
     (void)usher_remove("closing");
     (void)usher_remove("descriptors");
     (void)usher_remove("owed");

@@ -1,6 +1,5 @@
 /*
- * What the tests of processes that die share: ways to stay and to die, and what is to be seen of it
- * in a pool.
+ * Helpers for tests with processes that die: ways to hold and to die, and what the pool then shows.
  */
 #ifndef USHER_MORTALS_H
 #define USHER_MORTALS_H
@@ -18,7 +17,7 @@ static inline void stay(void)
     }
 }
 
-/* The body of a child that comes to this pool, leaves it, and ends. */
+/* Body of a child that acquires, releases and ends. */
 static inline void come_and_go(void *name)
 {
     struct usher_pool *own = scene_open(name, 0);
@@ -27,7 +26,7 @@ static inline void come_and_go(void *name)
     usher_close(own);
 }
 
-/* Let a process die by SIGKILL, but do not wait for it: it is a zombie then. */
+/* Kill a process with SIGKILL without waiting for it: it becomes a zombie. */
 static inline void kill_to_zombie(pid_t child)
 {
     siginfo_t info;
@@ -35,7 +34,7 @@ static inline void kill_to_zombie(pid_t child)
     EXPECT_EQ(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 }
 
-/* The seat can be had, now or as soon as somebody finds out. */
+/* Acquire a seat that is free, or becomes free when a scan finds its dead holder. */
 static inline struct usher_seat get_soon(struct usher_pool *pool)
 {
     struct usher_seat seat;

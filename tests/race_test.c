@@ -1,8 +1,8 @@
 /*
- * What happens at the same moment: giving up and being granted; resizing and coming and going; many
- * that give up behind one that stays. By processes with a pool file, and by threads with and
- * without one. Nothing is lost: after each round the seat can be had. usage: race_test [slow]
- * [SEED]
+ * Concurrent events: giving up and being granted; resizing and acquiring; many that give up behind
+ * a holder that stays. By processes with a pool file, and by threads with and without one. Nothing
+ * is lost: after each round the seat is free.
+ * usage: race_test [slow] [SEED]
  */
 #include "pool_support.h"
 
@@ -14,13 +14,13 @@ enum { MOST_WAITERS = 3, MOST_SEATS = 8, RESIZES = 1 << 16, WORKERS = 6, HASTY =
 static unsigned longer = 1;
 
 /*
- * Rounds: the holder has the only seat and says so; each waiter comes with a deadline, and the
- * holder leaves at about the time of that deadline. Whether they were served or gave up, after the
- * round the seat is free.
+ * A round: the holder has the only seat. Each waiter comes with a deadline, and the holder releases
+ * at about that time. Whether the waiters are granted the seat or give up, it is free after the
+ * round.
  */
 struct rounds {
-    atomic_uint round; /* the waiters may begin; UINT_MAX: go home */
-    atomic_uint done;  /* waiters that are through with it */
+    atomic_uint round; /* number of the round that waiters may start; UINT_MAX: end */
+    atomic_uint done;  /* waiters that have finished it */
     atomic_uint inside, served, gave_up;
     atomic_llong patience_us;
 };
@@ -58,7 +58,7 @@ static void *wait_in_rounds(void *context)
     }
 }
 
-/* Whoever was faster last time is given less time the next. */
+/* Adjust the next delay so that both outcomes stay about equally likely. */
 static void hold_in_rounds(struct usher_pool *pool, struct rounds *rounds, unsigned count,
                            unsigned waiters)
 {
@@ -68,7 +68,7 @@ static void hold_in_rounds(struct usher_pool *pool, struct rounds *rounds, unsig
         int64_t patience_us = round % 4 == 0 ? 0 : 10 + below(60);
         unsigned served = atomic_load(&rounds->served);
         now_doing("round %u of %u", round, count);
-        EXPECT_EQ(usher_try_acquire(pool, &seat), 0); /* nothing was lost in the last one */
+        EXPECT_EQ(usher_try_acquire(pool, &seat), 0); /* the last round lost nothing */
         EXPECT_EQ(atomic_fetch_add(&rounds->inside, 1), 0);
         atomic_store(&rounds->patience_us, patience_us);
         atomic_store(&rounds->done, 0);
@@ -148,20 +148,20 @@ static void giving_up_and_being_granted_exclude_each_other(void)
 }
 
 /*
- * Resizing under load. The log has every number of seats that was set, in order, written before it
- * is set; `settled` counts those whose setting is over. Each guest notes how many are settled
- * before it comes: whatever is set from then on, the largest of it bounds those who are inside with
- * it.
+ * Resizing under load. The log has every number of seats, in order; an entry is written before its
+ * resize starts. `settled` counts the resizes that are complete. Each guest records `settled`
+ * before it acquires. From then on the largest log entry since that point bounds the number of
+ * holders.
  */
 struct load {
-    pthread_mutex_t mutex; /* for what follows; nobody is killed here */
+    pthread_mutex_t mutex; /* protects what follows; no process is killed here */
     uint32_t inside;
-    uint32_t came[WORKERS]; /* settled, when that worker came; UINT32_MAX: it is not inside */
+    uint32_t came[WORKERS]; /* `settled` when that worker came; UINT32_MAX: not a holder */
     bool taken[MOST_SEATS];
     bool wrong;
     uint32_t most_inside;
     unsigned long entries;
-    /* of the resizer */
+    /* written by the resizer */
     atomic_uint settled, logged, stop;
     atomic_uint log[RESIZES];
 };
@@ -195,7 +195,8 @@ static void enter_load(unsigned worker, uint32_t came, const struct usher_seat *
     }
     bool right = load->inside <= most && seat->number < MOST_SEATS && !load->taken[seat->number];
     if (!right) {
-        (void)fprintf(stderr, "%u inside, seat %u %s, at most %u since change %u of %u\n",
+        (void)fprintf(stderr,
+                      "%u holders, seat %u was %s, at most %u seats since resize %u of %u\n",
                       load->inside, seat->number, load->taken[seat->number] ? "taken" : "free",
                       most, first, atomic_load(&load->logged));
         load->wrong = true;
@@ -285,7 +286,7 @@ static void a_pool_is_resized_under_load(void)
         AWAIT(gone(&workers[w]));
     }
     (void)expect_exactly(pool, 3);
-    (void)printf("  %u changes, %lu entries, at most %u inside\n", atomic_load(&load->settled),
+    (void)printf("  %u resizes, %lu entries, at most %u holders\n", atomic_load(&load->settled),
                  load->entries, load->most_inside);
     EXPECT(load->entries > 1000);
     usher_close(pool);
@@ -293,8 +294,9 @@ static void a_pool_is_resized_under_load(void)
     (void)munmap(load, sizeof *load);
 }
 
-/* A pool that has shrunk below those who hold, and grows again, is not free for who waits. */
-static void growing_makes_up_first_for_what_shrinking_is_owed(void)
+/* A pool shrinks below its number of holders and then grows. The new seats first replace the
+   missing ones; waiters get none of them. */
+static void growing_first_replaces_seats_owed_after_shrinking(void)
 {
     struct usher_pool *pool = open_pool("pool", 2, 8);
     struct usher_seat seats[2];
@@ -326,8 +328,8 @@ static void growing_makes_up_first_for_what_shrinking_is_owed(void)
     EXPECT_EQ(usher_remove("pool"), 0);
 }
 
-/* Two who resize at once do not hold each other up for ever, and the last word is somebody's. */
-static void two_may_resize_at_once(void)
+/* Two concurrent resizes do not block each other for ever, and the final k is one of the two. */
+static void two_processes_may_resize_at_once(void)
 {
     struct usher_pool *pool = open_pool("pool", 2, 8);
     struct child others[2];
@@ -350,7 +352,7 @@ static void two_may_resize_at_once(void)
     EXPECT_EQ(usher_remove("pool"), 0);
 }
 
-/* A holder stays; several overlapping processes give up behind it, over and over. */
+/* A holder stays; several overlapping processes behind it give up again and again. */
 struct behind {
     atomic_uint gave_up[HASTY];
     atomic_uint entered;
@@ -394,7 +396,8 @@ static unsigned gave_up(const struct behind *behind)
     return sum;
 }
 
-/* The first patient one comes before the hasty ones, the next among them, the last after them. */
+/* The first patient waiter arrives before the impatient ones, the next among them, the last
+   after them. */
 static void stay_while_others_give_up(uint32_t guests)
 {
     enum { TIMES = 33334 };
@@ -436,7 +439,8 @@ static void stay_while_others_give_up(uint32_t guests)
         be_patient(behind, 2);
     }
     AWAIT(position_of(pool, patient[2].pid) == 3);
-    EXPECT(longest <= 2 * (HASTY + 2)); /* who comes again while we look may be seen twice */
+    EXPECT(longest <= 2 * (HASTY + 2)); /* a waiter that comes again during the scan may appear
+                                           twice */
     EXPECT_EQ(usher_release(pool, &seat), 0);
     for (unsigned p = 0; p < MOST_WAITERS; p++) {
         AWAIT(gone(&patient[p]));
@@ -445,9 +449,9 @@ static void stay_while_others_give_up(uint32_t guests)
                                    atomic_load(&behind->patient[p - 1].ticket)) > 0);
     }
     uint64_t places = atomic_load(&behind->patient[MOST_WAITERS - 1].ticket) - seat.ticket;
-    (void)printf("  %u guests: %u gave up in %.1f s; at most %u seen in line, on %u places\n",
+    (void)printf("  %u guests: %u gave up in %.1f s; at most %u seen in line, %u positions used\n",
                  guests, gave_up(behind), seconds, longest, (unsigned)places);
-    EXPECT(places < guests); /* the line has not gone round: as many places as guests, about */
+    EXPECT(places < guests); /* the line did not wrap: it has about as many positions as guests */
     EXPECT(usher_inspect(pool, &info, NULL, 0) >= 0);
     EXPECT_EQ(info.gave_up, gave_up(behind));
     (void)expect_exactly(pool, 1);
@@ -456,7 +460,7 @@ static void stay_while_others_give_up(uint32_t guests)
     (void)munmap(behind, sizeof *behind);
 }
 
-static void a_line_behind_one_that_stays_does_not_fill_up(void)
+static void a_line_behind_a_holder_that_stays_does_not_fill_up(void)
 {
     stay_while_others_give_up(8);
     stay_while_others_give_up(1024);
@@ -467,9 +471,9 @@ int main(int argc, char **argv)
     support_begin(argc, argv);
     longer = support_slow(argc, argv) ? 20 : 1;
     RUN(giving_up_and_being_granted_exclude_each_other);
-    RUN(growing_makes_up_first_for_what_shrinking_is_owed);
+    RUN(growing_first_replaces_seats_owed_after_shrinking);
     RUN(a_pool_is_resized_under_load);
-    RUN(two_may_resize_at_once);
-    RUN(a_line_behind_one_that_stays_does_not_fill_up);
+    RUN(two_processes_may_resize_at_once);
+    RUN(a_line_behind_a_holder_that_stays_does_not_fill_up);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What the tests of libusher share: see scene.h. */
+/* Helpers of the libusher tests. scene.h is the contract. */
 #include "scene.h"
 
 #include "pool/pool.h"
@@ -44,7 +44,7 @@ static void clean_up(void)
 void scene_begin(void)
 {
     (void)snprintf(directory, sizeof directory, "/dev/shm/test-usher-XXXXXX");
-    if (mkdtemp(directory) == NULL) { /* then where it is slower */
+    if (mkdtemp(directory) == NULL) { /* fall back to a slower file system */
         (void)snprintf(directory, sizeof directory, "/tmp/test-usher-XXXXXX");
         EXPECT(mkdtemp(directory) != NULL);
     }
@@ -100,7 +100,7 @@ pid_t scene_start(void (*body)(void *), void *context)
     EXPECT(child >= 0);
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent && getppid() != 0) { /* 0: in another pid namespace */
+        if (getppid() != parent && getppid() != 0) { /* 0: parent in another pid namespace */
             _exit(1);
         }
         (void)alarm(SCENE_HANG_SECONDS);
@@ -177,11 +177,11 @@ pid_t scene_holder(int i, const char *pool)
 
 pid_t scene_waiter(int i, const char *pool, uint32_t position)
 {
-    struct usher_pool *look = scene_open(pool, 0);
-    EXPECT_EQ(scene_info(look).waiters, position - 1);
+    struct usher_pool *observer = scene_open(pool, 0);
+    EXPECT_EQ(scene_info(observer).waiters, position - 1);
     pid_t child = scene_guest(i, pool);
-    UNTIL(scene_info(look).waiters == position);
-    usher_close(look);
+    UNTIL(scene_info(observer).waiters == position);
+    usher_close(observer);
     return child;
 }
 
@@ -291,7 +291,7 @@ void scene_pause_us(long us)
 
 bool scene_refuse(long call, int argument, uint32_t mask, uint32_t value, int error)
 {
-    /* the low half of an argument; flags and commands have no high one */
+    /* the low half of the argument; flags and commands fit in it */
     uint32_t at = (uint32_t)(offsetof(struct seccomp_data, args) +
                              8 * (unsigned)(argument < 0 ? 0 : argument));
     struct sock_filter filter[] = {
@@ -306,7 +306,7 @@ bool scene_refuse(long call, int argument, uint32_t mask, uint32_t value, int er
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        (void)printf("  SKIPPED: no seccomp here\n");
+        (void)printf("  SKIPPED: this kernel has no seccomp\n");
         return false;
     }
     return true;

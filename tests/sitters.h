@@ -1,6 +1,6 @@
 /*
- * Threads that acquire, wait and leave as they are told; and tests that are about any pool, which
- * run with a file and without.
+ * Threads that acquire, wait and leave on command; and tests of any pool, which run with and
+ * without a file.
  */
 #ifndef USHER_SITTERS_H
 #define USHER_SITTERS_H
@@ -33,7 +33,7 @@ static inline struct usher_pool *open_pool(uint32_t seats)
     return open_with((struct usher_options){.seats = seats});
 }
 
-/* The last handle is closed; nothing may be left of it. */
+/* Close the last handle and check that nothing is left of the pool. */
 static inline void finish(struct usher_pool *pool)
 {
     uint32_t seats = scene_info(pool).seats;
@@ -56,7 +56,7 @@ static inline void join(pthread_t thread)
     EXPECT_EQ(pthread_join(thread, NULL), 0);
 }
 
-/* A thread that acquires, and keeps the seat until it is told to leave. */
+/* A thread that acquires and keeps the seat until it may leave. */
 struct sitter {
     struct usher_pool *pool;
     struct usher_seat seat;
@@ -66,7 +66,7 @@ struct sitter {
     pthread_t thread;
 };
 
-static atomic_int turns; /* how many have sat down so far */
+static atomic_int turns; /* number of acquires so far */
 
 static inline void *sit(void *context)
 {
@@ -83,7 +83,7 @@ static inline void *sit(void *context)
     return NULL;
 }
 
-/* Start one that has to wait, and see it wait. */
+/* Start a thread that must wait, and check that it waits. */
 static inline void queue_up(struct sitter *sitter, struct usher_pool *pool)
 {
     uint32_t before = scene_info(pool).waiters;
@@ -101,7 +101,7 @@ static inline void leave(struct sitter *sitter)
 
 enum { CROWD = 24, CROWD_SEATS = 3, CROWD_ROUNDS = 150 };
 
-static int seat_users[CROWD_SEATS]; /* each touched only by whoever holds that seat */
+static int seat_users[CROWD_SEATS]; /* each entry is touched by that seat's holder only */
 
 static inline void *jostle(void *context)
 {

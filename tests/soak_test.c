@@ -1,10 +1,9 @@
 /*
- * Many processes, some with several threads, come and go by every way in, while they are killed,
- * stopped and continued at random instants. Every entry is checked against records that are kept
- * outside the pool: a seat has one live holder, tickets are had once, and with one seat in the
- * order of entry. While some are stopped, fewer than there are seats, the others go on. When all is
- * quiet the pool has exactly its seats. Each pool crosses the point where its tickets' 20 bits
- * begin anew.
+ * Many processes, some with several threads, acquire and release in every way, while they are
+ * killed, stopped and continued at random instants. Each entry is checked against records outside
+ * the pool: a seat has one live holder; each ticket enters once, and with one seat in order. While
+ * fewer processes are stopped than there are seats, the others progress. At the end the pool has
+ * exactly its seats. In each pool the 20-bit ticket numbers wrap.
  * usage: soak_test [slow] [SEED]
  */
 #include "pool_support.h"
@@ -15,12 +14,12 @@
 enum { WORKERS = 12, MOST_SEATS = 8, MOST_THREADS = 3, TICKETS = 1 << 24, PIDS = 1 << 22 };
 
 struct shared {
-    _Atomic uint64_t owner[MOST_SEATS]; /* by its own word: pid 32 | thread 32; 0: nobody */
-    _Atomic uint64_t last_ticket;       /* of whoever entered last, if there is one seat */
+    _Atomic uint64_t owner[MOST_SEATS]; /* written by the holder: pid 32 | thread 32; 0: none */
+    _Atomic uint64_t last_ticket;       /* of the last entry, if there is one seat */
     atomic_ulong entries, gave_up, turned_away, inherited;
     atomic_uint stop;
-    _Atomic uint64_t had[TICKETS / 64]; /* tickets that were entered with */
-    _Atomic uint64_t doomed[PIDS / 64]; /* processes that we kill: set before that */
+    _Atomic uint64_t had[TICKETS / 64]; /* tickets that have entered; one bit each */
+    _Atomic uint64_t doomed[PIDS / 64]; /* processes that we kill; set before the kill */
 };
 
 struct worker {
@@ -37,8 +36,8 @@ static bool set_bit(_Atomic uint64_t *bits, uint64_t at)
     return (atomic_fetch_or(&bits[at / 64], 1ULL << at % 64) >> at % 64 & 1) != 0;
 }
 
-/* A seat was left by somebody who did not say so: that one is certainly dead. It may not have been
-   buried yet, but it never runs again. */
+/* The holder of this seat did not leave it. So it must be dead, though perhaps not reaped by us
+   yet. */
 static void expect_dead(pid_t pid)
 {
     EXPECT(pid < PIDS);
@@ -70,7 +69,7 @@ static void leave(const struct worker *w, struct usher_seat *seat)
     EXPECT_EQ(usher_release(w->pool, seat), 0);
 }
 
-/* Once around. */
+/* One turn: acquire and release. */
 static void come(struct worker *w)
 {
     struct usher_seat seat;
@@ -143,7 +142,7 @@ static struct child workers[WORKERS];
 static struct usher_pool *pool;
 static int64_t began;
 
-/* A pool that has handed out nearly as many tickets as can be told apart, and its workers. */
+/* Create a pool whose tickets are about to wrap, and its workers. */
 static void begin(uint32_t seats)
 {
     struct usher_seat seat;
@@ -172,7 +171,7 @@ static void end(unsigned kills, unsigned stops)
     }
     (void)expect_exactly(pool, k);
     entries = atomic_load(&shared->entries);
-    (void)printf("  k=%u: %lu entries, %lu inherited, %lu gave up, %lu turned away; %u killed, %u "
+    (void)printf("  k=%u: %lu entries, %lu inherited, %lu gave up, %lu refused; %u killed, %u "
                  "times stopped; %.1f s\n",
                  k, entries, atomic_load(&shared->inherited), atomic_load(&shared->gave_up),
                  atomic_load(&shared->turned_away), kills, stops, (double)(now_ns() - began) / 1e9);
@@ -206,7 +205,7 @@ static void expect_progress(unsigned long count)
     AWAIT(atomic_load(&shared->entries) >= before + count);
 }
 
-/* Kill and stop at random. With more than one seat, whoever is stopped holds up nobody. */
+/* Kill and stop at random. With more than one seat, a stopped process delays no other. */
 static void survive(uint32_t seats, unsigned rounds)
 {
     unsigned kills = 0;
@@ -229,7 +228,7 @@ static void survive(uint32_t seats, unsigned rounds)
             pause_us((long)below(3000));
         }
         if (below(4) == 0) {
-            replace(w); /* killed while it is stopped */
+            replace(w); /* killed while stopped */
             kills++;
         } else {
             go_on(workers[w].pid);
@@ -245,7 +244,7 @@ static void a_pool_survives_kills_and_stops(void)
     survive(8, 200);
 }
 
-/* Stop whoever holds a seat, by its own word, at this moment. 0: it has left before it stopped. */
+/* Stop the process that holds a seat now, by the record. 0: it released before it stopped. */
 static pid_t stop_a_holder(void)
 {
     uint32_t s = below(k);
@@ -261,7 +260,7 @@ static pid_t stop_a_holder(void)
     return 0;
 }
 
-/* Stop the first in line. */
+/* Stop the first waiter. */
 static pid_t stop_the_first(void)
 {
     struct usher_guest guests[SUPPORT_GUESTS];
@@ -278,8 +277,8 @@ static pid_t stop_the_first(void)
     return 0;
 }
 
-/* With one seat more than there are stopped ones the others circulate, whoever is stopped where. */
-static void whoever_is_stopped_delays_nobody(void)
+/* With one seat more than stopped processes, the others progress, wherever those are stopped. */
+static void a_stopped_process_delays_no_other(void)
 {
     unsigned holders = 0;
     unsigned firsts = 0;
@@ -287,7 +286,7 @@ static void whoever_is_stopped_delays_nobody(void)
     for (unsigned round = 0; round < 20 * longer || holders == 0 || firsts == 0; round++) {
         bool holder = round % 2 == 0;
         pid_t pid = 0;
-        now_doing("a stopped %s, round %u", holder ? "holder" : "first in line", round);
+        now_doing("a stopped %s, round %u", holder ? "holder" : "first waiter", round);
         AWAIT((pid = holder ? stop_a_holder() : stop_the_first()) != 0);
         expect_progress(100);
         EXPECT_EQ(state_of(pid), 'T');
@@ -316,6 +315,6 @@ int main(int argc, char **argv)
     longer = support_slow(argc, argv) ? 20 : 1;
     shared = share(sizeof *shared);
     RUN(a_pool_survives_kills_and_stops);
-    RUN(whoever_is_stopped_delays_nobody);
+    RUN(a_stopped_process_delays_no_other);
     return 0;
 }

@@ -19,11 +19,11 @@ static uint64_t ticket_of(uint32_t waiter)
     return atomic_load(&step_board->waiter[waiter].ticket);
 }
 
-/* Those who waited were served in the order in which they came. */
+/* The waiters were served in order of arrival. */
 static void expect_order(const struct party *p, bool victim_too)
 {
     for (uint32_t w = 0; w < p->waiting; w++) {
-        /* With one seat the order of tickets can be seen; with more, two may enter at once. */
+        /* With one seat the order of entry is visible; with more, two waiters may enter at once. */
         EXPECT(p->s->seats > 1 || p->s->resize_to > 1 ||
                atomic_load(&step_board->waiter[w].entry) == w + 1);
         EXPECT(w == 0 || is_later(ticket_of(w), ticket_of(w - 1)));
@@ -41,8 +41,8 @@ static void expect_order(const struct party *p, bool victim_too)
     }
 }
 
-/* A process that opens or removes the pool may have left it, or not, or half made. False: there is
-   a remover, stopped when all is decided and the name is about to go. */
+/* A process that opens or removes the pool may have left a pool, none, or an incomplete one.
+   False: a remover is stopped after its decision, just before the name goes. */
 static bool open_again(struct party *p)
 {
     struct usher_options options = {.seats = p->s->seats, .guests = SCENE_ROWS};
@@ -59,7 +59,7 @@ static bool open_again(struct party *p)
     return error == 0;
 }
 
-/* All are gone: the pool is as it should be, and is removed for the next time. */
+/* All guests are gone: check the pool, and remove it for the next trial. */
 static void expect_whole(struct party *p, bool completed)
 {
     const struct situation *s = p->s;
@@ -107,14 +107,15 @@ void judge_death(struct party *p, bool helped)
         EXPECT(usher_reap(p->pool) >= 0);
     }
     if (p->keeper.pid != 0 && p->s->seats == 1 && p->waiting > 0) {
-        kill_child(&p->keeper); /* it may have the only seat, and rightly */
+        kill_child(&p->keeper); /* it may rightly hold the only seat */
     }
     AWAIT(party_all_gone(p));
     expect_order(p, false);
     expect_whole(p, completed);
 }
 
-/* Has the victim, or whoever it assigned it to, a seat, or is it yet to give one back? */
+/* Return whether the victim, or the process it assigned its seat to, holds a seat or has yet to
+   give one back. */
 static bool victim_keeps(const struct party *p)
 {
     const struct core *c = &p->pool->core;
@@ -124,7 +125,7 @@ static bool victim_keeps(const struct party *p)
         uint64_t word = usher__row_word(p->pool, row);
         uint32_t cycle = core_row_cycle(word);
         enum core_state state = core_row_state(word);
-        /* While it says whose the row will be it is nobody's. */
+        /* While a row's next owner is being written, the row has no owner. */
         if (owner != 0 && pid != p->victim.pid && (p->keeper.pid == 0 || pid != p->keeper.pid)) {
             continue;
         }
@@ -139,21 +140,20 @@ static bool victim_keeps(const struct party *p)
     return false;
 }
 
-/* The host takes all it can get: how many seats it and the victim have. */
+/* The host takes all free seats. Return how many it and the victim have. */
 static uint32_t seats_found(struct party *p)
 {
     party_take_all(p);
     return p->holds + victim_keeps(p);
 }
 
-/* All but the victim go on, and wait for nothing but the one seat that it may have. */
+/* All but the victim continue; they wait for nothing except the one seat that it may hold. */
 static void carry_on(struct party *p, bool helped)
 {
     const struct situation *s = p->s;
     uint32_t fewest = s->act == ACT_RESIZE && s->resize_to < s->seats ? s->resize_to : s->seats;
     uint32_t most = s->act == ACT_RESIZE && s->resize_to > s->seats ? s->resize_to : s->seats;
-    if (s->asked &&
-        os_lock(p->pool->fd, POOL_LOCK_REMOVE) == 0) { /* the remover thinks better of it */
+    if (s->asked && os_lock(p->pool->fd, POOL_LOCK_REMOVE) == 0) { /* the remover gives up */
         atomic_store(&p->pool->header->removed, 0);
         EXPECT_EQ(os_unlock(p->pool->fd, POOL_LOCK_REMOVE), 0);
     }
@@ -163,10 +163,10 @@ static void carry_on(struct party *p, bool helped)
     party_follow(p);
     party_let_go(p);
     if (helped) {
-        EXPECT(usher_reap(p->pool) >= 0); /* it lives: nothing is taken from it */
+        EXPECT(usher_reap(p->pool) >= 0); /* the victim lives: nothing is taken from it */
     }
     AWAIT(party_all_gone(p) || (fewest == 1 && victim_keeps(p)));
-    /* More than one look, as others may just now be finishing what it has begun. */
+    /* Scan more than once: others may be finishing what the victim began. */
     AWAIT(seats_found(p) >= fewest || s->act == ACT_REMOVE);
     EXPECT(seats_found(p) <= most);
 }
@@ -181,7 +181,7 @@ void judge_stop(struct party *p, bool helped)
     tracee_stop(&p->t);
     carry_on(p, helped);
     EXPECT_EQ(kill(p->victim.pid, SIGCONT), 0);
-    /* The host has all that is free: no seat of its own is given away a second time. */
+    /* The host has all free seats: no seat of its own is granted a second time. */
     AWAIT(gone(&p->victim) || atomic_load(&step_board->finished) != 0 ||
           (p->s->act != ACT_REMOVE && waits(p)));
     party_let_go(p);

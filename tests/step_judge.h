@@ -1,16 +1,16 @@
 /*
- * What must be so when a process is dead, or stopped, in the middle of a call: the others go on,
- * those who wait enter in order, no two have one seat, and in the end the pool has exactly its
- * seats and every relation of usher_verify holds.
+ * The rules for a process that is dead or stopped in the middle of a call: the others progress,
+ * waiters enter in order, no two guests have one seat, and at the end the pool has exactly its
+ * seats and usher_verify succeeds.
  */
 #ifndef USHER_STEP_JUDGE_H
 #define USHER_STEP_JUDGE_H
 
 #include "step_scene.h"
 
-/* Kill the victim, and see. helped: the host reaps; otherwise that is left to whoever looks. */
+/* Kill the victim and check the rules. helped: the host reaps; otherwise the other guests do. */
 void judge_death(struct party *p, bool helped);
-/* Stop the victim, see, let it continue, and see. */
+/* Stop the victim, check, continue it, and check again. */
 void judge_stop(struct party *p, bool helped);
 
 #endif

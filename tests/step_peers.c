@@ -1,6 +1,6 @@
 /*
- * The same for others: one permit, taken and given back, alone. A process is killed at every point
- * of that; afterwards the permit is there, or it is lost.
+ * The same for other mechanisms: one permit, taken and given back without contention. A process is
+ * killed at each point; afterwards the permit is available or lost.
  */
 #include "step_run.h"
 
@@ -10,7 +10,7 @@
 
 enum { PEER_MOST = 10000 };
 
-/* In memory that all share. */
+/* In shared memory. */
 struct permit {
     sem_t sem;
     pthread_mutex_t robust;
@@ -103,7 +103,7 @@ static bool robust_there(struct permit *permit)
 
 static void robust_end(struct permit *permit)
 {
-    (void)pthread_mutex_destroy(&permit->robust); /* or it is somebody's for ever */
+    (void)pthread_mutex_destroy(&permit->robust); /* otherwise it may stay locked for ever */
 }
 
 static bool begin_victim(const struct peer *peer, struct permit *permit, struct child *victim,
@@ -125,7 +125,7 @@ static bool begin_victim(const struct peer *peer, struct permit *permit, struct 
     return tracee_await(t);
 }
 
-/* Kill it there. Whether the permit is there afterwards. */
+/* Kill the process there. Return whether the permit is available afterwards. */
 static bool survives(const struct peer *peer, struct permit *permit, struct child *victim)
 {
     kill_child(victim);
@@ -145,7 +145,7 @@ static bool try_peer(const struct peer *peer, struct permit *permit, struct tall
         return false;
     }
     EXPECT(!way_extend(&way, &t, PEER_MOST));
-    EXPECT(survives(peer, permit, &victim)); /* it was through */
+    EXPECT(survives(peer, permit, &victim)); /* it had finished */
     for (uint32_t point = 0; point < way.length; point++) {
         EXPECT(begin_victim(peer, permit, &victim, &t));
         EXPECT(tracee_go_to(&t, &way, point));

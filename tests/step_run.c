@@ -1,6 +1,6 @@
 /*
- * The trials are made by a worker, a process of its own: one that fails a check ends, the failure
- * is counted, and another goes on with the next point.
+ * A worker process makes the trials. A failed check ends the worker; the failure is counted, and a
+ * new worker continues with the next point.
  */
 #include "step_run.h"
 
@@ -17,16 +17,17 @@ enum {
 
 uint32_t step_most, step_every = 1;
 
-/* How far the worker is. */
+/* The worker's progress. */
 struct progress {
-    atomic_uint next; /* the trial it is at */
+    atomic_uint next; /* number of the current trial */
     atomic_uint killed, stopped, shorter, astray;
 };
 
 struct plan {
     const struct situation *s;
     struct way way;
-    uint32_t *asleep; /* points from which it goes to sleep, as a rule in the next instruction */
+    uint32_t *asleep; /* points from which the victim goes to sleep, usually with the next
+                         instruction */
     uint32_t asleep_count;
     uint32_t first, stride;
     struct progress *progress;
@@ -44,18 +45,19 @@ static bool record(struct plan *plan)
             return false;
         }
         if (way->length == 0 || tracee_go_to(&p.t, way, way->length)) {
-            /* If it goes another way too often: step by step, as it goes when it is that slow. */
+            /* If the path differs too often, step by single instructions: at that speed the path
+               is the usual one. */
             more = way_extend(way, &p.t, astray < ASTRAY_MOST ? stretch : UINT32_MAX);
         } else if (++astray >= ASTRAY_MOST) {
             way->length = 0;
-        } else if (astray % 4 == 0) { /* what was noted last is a way it hardly ever goes */
+        } else if (astray % 4 == 0) { /* the path recorded last is a rare one */
             way->length -= way->length < stretch ? way->length : stretch;
         }
         judge_death(&p, true);
     }
     plan->asleep = calloc(way->length + 1, sizeof *plan->asleep);
     EXPECT(plan->asleep != NULL);
-    plan->asleep_count = plan->s->sleeps; /* from point 0, wherever it is that it goes to sleep */
+    plan->asleep_count = plan->s->sleeps; /* from point 0, wherever it falls asleep */
     for (uint32_t i = 0; i < way->length; i++) {
         if (way->sleeps[i]) {
             plan->asleep[plan->asleep_count++] = i;
@@ -64,7 +66,7 @@ static bool record(struct plan *plan)
     return true;
 }
 
-/* Bring a victim to a point. False: it is through with the call before it comes there. */
+/* Bring a victim to a point. False: its call ended before that point. */
 static bool reach(const struct plan *plan, struct party *p, uint32_t point, bool asleep)
 {
     for (unsigned tries = 0; tries < TRIES; tries++) {
@@ -72,14 +74,14 @@ static bool reach(const struct plan *plan, struct party *p, uint32_t point, bool
         if (tracee_go_to(&p->t, &plan->way, point) && (!asleep || tracee_fall_asleep(&p->t))) {
             return true;
         }
-        judge_death(p, true); /* It went another way: that is as good a point to die at. */
+        judge_death(p, true); /* The path differed; this is as good a point to die at. */
         atomic_fetch_add(&plan->progress->astray, 1);
     }
     EXPECT(party_begin(p, plan->s));
     return tracee_step_to(&p->t, point) && (!asleep || tracee_fall_asleep(&p->t));
 }
 
-/* Trial 2u kills, and trial 2u+1 stops, at the point u; beyond the last point, asleep. */
+/* Trial 2u kills and trial 2u+1 stops at point u; beyond the last point, while asleep. */
 static void try_one(const struct plan *plan, uint32_t trial)
 {
     const struct situation *s = plan->s;
@@ -109,7 +111,7 @@ static uint32_t trials(const struct plan *plan)
     return 2 * (plan->way.length + plan->asleep_count);
 }
 
-/* Asleep it is tried always, elsewhere at every so manieth point. */
+/* Trials asleep always run; others at every step_every-th point. */
 static bool chosen(const struct plan *plan, uint32_t trial)
 {
     uint32_t u = trial / 2;
@@ -128,7 +130,7 @@ static void work(const struct plan *plan)
     _exit(0);
 }
 
-/* Run a worker to the end of the plan, or of itself. Whether it failed. */
+/* Run a worker to the end of the plan or to its own end. Return whether it failed. */
 static bool worker_fails(const struct plan *plan)
 {
     struct child worker;

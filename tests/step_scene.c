@@ -15,7 +15,7 @@ bool act_acquires(enum act act)
            act == ACT_TRY;
 }
 
-/* A seat is one's own from here on, and until stand_up: nobody else sits there and is alive. */
+/* From here to stand_up the seat is ours: no other live process may sit there. */
 static void sit_down(uint32_t number)
 {
     EXPECT(number < SUPPORT_SEATS);
@@ -104,7 +104,7 @@ static void acquire_in_a_thread(struct usher_pool *own, struct usher_seat *seat)
     AWAIT(atomic_load(&other.has_it));
 }
 
-/* What comes before the call. */
+/* Do what comes before the call. */
 static struct usher_pool *get_ready(const struct party *p, struct usher_seat *seat)
 {
     enum act a = p->s->act;
@@ -125,7 +125,7 @@ static struct usher_pool *get_ready(const struct party *p, struct usher_seat *se
     return own;
 }
 
-/* The call is over, and whoever is still alive is as good a guest as any. */
+/* The call is over; a survivor continues as a normal guest. */
 static void live_on(const struct party *p, struct usher_pool *own, struct usher_seat *seat)
 {
     bool sits = act_acquires(p->s->act) && atomic_load(&step_board->result) == 0;
@@ -230,8 +230,9 @@ void party_take_all(struct party *p)
     EXPECT(error == -EAGAIN || (error == -EIDRM && p->s->act == ACT_REMOVE));
 }
 
-/* The victim sleeps: a seat for it, when those before it have had it; if somebody has died it finds
-   that out by itself. The others stay as they are, so that it goes the same way each time. */
+/* The victim sleeps: free a seat for it, after the waiters before it. If a process has died, the
+   victim finds that out itself. The others do not act, so that the victim's path is the same
+   each time. */
 static void serve(void *context)
 {
     struct party *p = context;

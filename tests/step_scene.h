@@ -1,7 +1,7 @@
 /*
- * A pool, and everybody who is there when a process is killed or stopped in the middle of a call:
- * the host (the process that judges), who may hold seats; guests, who wait in line and go through;
- * the victim; somebody who has died, and whom nobody has reaped; somebody to assign a seat to.
+ * A pool and all processes present when a process is killed or stopped in the middle of a call: the
+ * host (the judging process), which may hold seats; guests that wait in line and pass through; the
+ * victim; a process that is dead and not reaped; a process to assign a seat to.
  */
 #ifndef USHER_STEP_SCENE_H
 #define USHER_STEP_SCENE_H
@@ -15,17 +15,17 @@ enum act {
     ACT_OPEN,
     ACT_ACQUIRE,
     ACT_FIRST,  /* the thread's first acquire */
-    ACT_UNTIL,  /* acquire_until, a time that is past */
-    ACT_ASLEEP, /* acquire_until, a time that comes while it sleeps */
+    ACT_UNTIL,  /* acquire_until, a past time */
+    ACT_ASLEEP, /* acquire_until, a time that passes during the sleep */
     ACT_TRY,
     ACT_RELEASE,
-    ACT_RELEASE_THREAD, /* what another thread has acquired */
+    ACT_RELEASE_THREAD, /* a seat that another thread acquired */
     ACT_PAIR,           /* acquire and release */
     ACT_RESIZE,
     ACT_REAP,
     ACT_ASSIGN,
     ACT_RELEASE_FOR,
-    ACT_CLOSE, /* with a seat that is held */
+    ACT_CLOSE, /* with a held seat */
     ACT_REMOVE
 };
 
@@ -35,27 +35,28 @@ struct situation {
     const char *call, *name;
     enum act act;
     uint32_t seats;
-    uint32_t held;          /* by the host, until the victim sleeps, is dead or is stopped */
-    uint32_t ahead, behind; /* who wait: since before the call, and from then on */
+    uint32_t held;          /* seats held by the host until the victim sleeps, is dead or is
+                               stopped */
+    uint32_t ahead, behind; /* waiters: since before the call; from that moment on */
     uint32_t resize_to;
     enum dead dead;
     bool sleeps;    /* the victim may sleep in the call */
-    bool missing;   /* there is no pool yet */
-    bool asked;     /* somebody asked to remove the pool, and died of it, or thinks better of it */
-    uint32_t least; /* so many instructions there are at least */
+    bool missing;   /* no pool exists yet */
+    bool asked;     /* another process began to remove the pool, and died or gave up */
+    uint32_t least; /* expected minimum number of instructions */
 };
 
-/* What the processes tell each other. */
+/* Shared by all processes. */
 struct board {
     atomic_uint done;     /* the victim's call is over */
-    atomic_uint finished; /* and it has sat down, if it got a seat */
-    atomic_uint leave;    /* the victim may go */
+    atomic_uint finished; /* and it has recorded its seat, if it got one */
+    atomic_uint leave;    /* the victim may end */
     atomic_uint ready, dead, entered;
     atomic_int result;
     _Atomic uint64_t ticket; /* the victim's */
     atomic_int sits[SUPPORT_SEATS];
     struct {
-        atomic_uint entry; /* who entered first has 1 */
+        atomic_uint entry; /* order of entry, from 1 */
         _Atomic uint64_t ticket;
     } waiter[SCENE_WAITERS];
 };
@@ -64,31 +65,31 @@ extern struct board *step_board;
 struct party {
     const struct situation *s;
     struct usher_pool *pool; /* the host's */
-    ino_t file;              /* the pool's, 0: it may be another one later */
+    ino_t file;              /* the pool's; 0: it may change */
     struct tracee t;
     struct child victim, keeper, corpse, waiters[SCENE_WAITERS];
-    uint32_t waiting; /* waiters that have come */
+    uint32_t waiting; /* waiters that have arrived */
     struct usher_seat held[SUPPORT_SEATS];
     uint32_t holds;
     bool served; /* the victim slept, and a seat was given back for it */
-    bool before; /* the victim was in line before those behind it came */
+    bool before; /* the victim was in line before the waiters behind it */
 };
 
-/* Set the scene; the victim is stopped just before its call. False: ptrace is not permitted. */
+/* Set the scene and stop the victim just before its call. False: ptrace is not permitted. */
 bool party_begin(struct party *p, const struct situation *s);
-/* The file that has the pool's name now. */
+/* The inode that the pool's name refers to now. */
 ino_t file_named(struct usher_pool *pool);
-/* Those behind come. */
+/* Start the waiters behind the victim. */
 void party_follow(struct party *p);
-/* The host gives back what it holds. */
+/* The host gives back its seats. */
 void party_let_go(struct party *p);
-/* The host takes all it can get. */
+/* The host takes all free seats. */
 void party_take_all(struct party *p);
-/* Nobody sits where this process sat: it is dead. */
+/* Clear the seats of a dead process on the board. */
 void party_clear_seats(pid_t pid);
-/* Have those who wait all come and gone? Whoever failed a check has failed this test. */
+/* Return whether all waiters have come and gone. A waiter that failed a check fails the test. */
 bool party_all_gone(struct party *p);
-/* The victim has got a seat by this, if the result is 0. */
+/* Return whether this act gives the victim a seat if its result is 0. */
 bool act_acquires(enum act act);
 
 #endif

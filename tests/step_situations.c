@@ -4,10 +4,10 @@
 const struct situation step_situations[] = {
     {"open", "creates", ACT_OPEN, 1, .missing = true, .least = 1000},
     {"open", "creates", ACT_OPEN, 2, .missing = true, .least = 1000},
-    {"open", "there is one", ACT_OPEN, 1, .least = 300},
+    {"open", "the pool exists", ACT_OPEN, 1, .least = 300},
     {"open", "others hold and wait", ACT_OPEN, 1, .held = 1, .ahead = 1, .behind = 1, .least = 300},
     {"open", "others hold and wait", ACT_OPEN, 2, .held = 2, .ahead = 1, .behind = 1, .least = 300},
-    {"open", "somebody asks to remove it", ACT_OPEN, 1, .asked = true, .least = 300},
+    {"open", "another is removing it", ACT_OPEN, 1, .asked = true, .least = 300},
     {"acquire", "first, alone", ACT_FIRST, 1, .least = 200},
     {"acquire", "first, others hold", ACT_FIRST, 2, .held = 1, .least = 200},
     {"acquire", "again, alone", ACT_ACQUIRE, 1, .least = 50},

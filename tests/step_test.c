@@ -1,12 +1,14 @@
 /*
- * Killed and stopped at every machine instruction. A real process is taken through a call of the
- * library, to a point after exactly i machine instructions, and killed there with SIGKILL, or
- * stopped with SIGSTOP and later continued: for every i to the end of the call, system calls, the C
- * library's functions and sleep included. The others lose nothing by it (step_judge.c).
+ * Kill and stop a process at every machine instruction. A real process runs a call of the library
+ * up to a point after exactly i machine instructions. There it is killed with SIGKILL, or stopped
+ * with SIGSTOP and continued later. This is done for every i to the end of the call, including
+ * system calls, C library functions and sleep. The others lose nothing (step_judge.c).
  *
- * The quick run tries some of the points, evenly spread from a random first one; `slow` tries all,
- * `every N` each Nth. A word chooses the situations whose call or name has it. Exits 77 where there
- * is no x86-64, or where ptrace is not permitted. usage: step_test [slow | every N] [SEED] [WORD]
+ * The quick run tries some points, evenly spaced from a random first one; `slow` tries all, `every
+ * N` each Nth. WORD selects the situations whose call or name contains it. Exits 77 if the machine
+ * is not x86-64 or ptrace is not permitted.
+ *
+ * usage: step_test [slow | every N] [SEED] [WORD]
  */
 #include "step_run.h"
 
@@ -19,7 +21,7 @@
 #define STEP_BROKEN 0
 #endif
 #ifndef STEP_SHARE
-#define STEP_SHARE 1 /* the quick run tries one situation in so many */
+#define STEP_SHARE 1 /* the quick run tries 1 in this many situations */
 #endif
 
 enum { QUICK_POINTS = 20 };
@@ -66,7 +68,7 @@ static void refuse(void)
     exit(77);
 }
 
-/* What the arguments say, but for the seed. */
+/* The arguments except the seed. */
 struct choice {
     const char *word; /* NULL: all */
     uint32_t most, every;
@@ -112,7 +114,7 @@ static void add(struct tally *sum, const struct tally *tally)
     sum->seconds += tally->seconds;
 }
 
-/* Every situation; then the others, for comparison. Whether all is as it should be. */
+/* Try each situation, then the other mechanisms for comparison. Return whether all is right. */
 static bool try_all(const char *word)
 {
     struct tally sum = {0};
@@ -140,14 +142,14 @@ static bool try_all(const char *word)
     (void)printf("  libusher: %u instructions, %u killed, %u stopped, %u failed; %.0f s\n",
                  sum.instructions, sum.killed, sum.stopped, sum.failed, sum.seconds);
     (void)printf(
-        "  %u more died elsewhere, as the call went another way; %u points were never come "
-        "to\n",
+        "  %u more died elsewhere, because the call took another path; %u points were never "
+        "reached\n",
         sum.astray, sum.shorter);
-    EXPECT(sem.failed > 0); /* a harness that did not see that would see nothing */
+    EXPECT(sem.failed > 0); /* otherwise the harness detects nothing */
     return sum.failed == 0;
 }
 
-/* A library without one of its guards: that it is found out is what is tested. */
+/* The library is built without one of its guards; the test passes if that is detected. */
 static int expect_failure(const char *word)
 {
     struct child child;
@@ -159,7 +161,7 @@ static int expect_failure(const char *word)
     EXPECT(WIFEXITED(status));
     if (WEXITSTATUS(status) != 77) {
         EXPECT_EQ(WEXITSTATUS(status), 1);
-        (void)printf("it was found out\n");
+        (void)printf("the missing guard was detected\n");
     }
     return WEXITSTATUS(status) == 77 ? 77 : 0;
 }
@@ -167,7 +169,7 @@ static int expect_failure(const char *word)
 int main(int argc, char **argv)
 {
 #ifndef __x86_64__
-    (void)printf("only x86-64 is stepped: skipped\n");
+    (void)printf("not x86-64: skipped\n");
     return 77;
 #endif
     cpu_set_t one;
@@ -176,7 +178,7 @@ int main(int argc, char **argv)
     terminal = isatty(STDOUT_FILENO);
     CPU_ZERO(&one);
     CPU_SET((size_t)sched_getcpu(), &one);
-    (void)sched_setaffinity(0, sizeof one, &one); /* stepping across processors takes far longer */
+    (void)sched_setaffinity(0, sizeof one, &one); /* stepping across CPUs is far slower */
     step_most = choice.most;
     step_every = choice.every;
     step_board = share(sizeof *step_board);

@@ -7,7 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-enum { NEAR = 400, LOOKS = 4, STEP_COSTS = 1, VISIT_COSTS = 2 };
+enum { NEAR = 400, POLLS = 4, STEP_COSTS = 1, VISIT_COSTS = 2 };
 
 bool tracee_begin(void)
 {
@@ -25,19 +25,19 @@ bool tracee_await(struct tracee *t)
     return true;
 }
 
-/* Let it go on to its next stop: one instruction, or to the breakpoint, or the end of the call. */
+/* Continue to the next stop: one instruction, the breakpoint, or the end of the call. */
 static void go_on(const struct tracee *t, enum __ptrace_request how)
 {
     int status = 0;
     EXPECT_EQ(ptrace(how, t->pid, NULL, NULL), 0);
     int64_t limit = now_ns() + PATIENCE_S * 1000000000LL;
-    for (unsigned looks = 1;; looks++) {
+    for (unsigned polls = 1;; polls++) {
         pid_t changed = waitpid(t->pid, &status, t->asleep == NULL ? 0 : WNOHANG);
         if (changed == t->pid) {
             break;
         }
         EXPECT(changed == 0 && now_ns() < limit);
-        if (t->asleep != NULL && looks % LOOKS == 0 && state_of(t->pid) == 'S') {
+        if (t->asleep != NULL && polls % POLLS == 0 && state_of(t->pid) == 'S') {
             t->asleep(t->context);
         }
         (void)sched_yield();
@@ -53,7 +53,7 @@ static void poke(const struct tracee *t, unsigned number, uint64_t value)
     EXPECT_EQ(ptrace(PTRACE_POKEUSER, t->pid, at, value), 0);
 }
 
-/* Stop it whenever it comes to an instruction, and when it says that the call is over; 0: never. */
+/* Stop the process at this instruction, and at the end of the call; 0: no breakpoint. */
 static void break_at(const struct tracee *t, uint64_t at)
 {
     const uint64_t first = 1, second = 1 << 2, four_bytes_written = 0xd << 20;
@@ -100,7 +100,7 @@ static void make_room(struct way *way)
     EXPECT(way->at != NULL && way->nth != NULL && way->sleeps != NULL);
 }
 
-/* Number the visits to each instruction. One that repeats itself is visited once. */
+/* Number the visits to each instruction. A repeating instruction (rep) counts once. */
 static void count_visits(struct way *way)
 {
     uint32_t size = 1;
@@ -152,7 +152,7 @@ bool way_extend(struct way *way, struct tracee *t, uint32_t most)
         way->sleeps[way->length] = s.slept;
     }
     make_room(way);
-    way->at[way->length] = where(t); /* to know where to go on */
+    way->at[way->length] = where(t); /* where to continue */
     count_visits(way);
     t->asleep = s.asleep;
     t->context = s.context;
@@ -167,7 +167,7 @@ void way_free(struct way *way)
     *way = (struct way){0};
 }
 
-/* Where to stop it first on its way to a point, so that little is left to do. */
+/* Choose the breakpoint on the way to a point that leaves few instructions to step. */
 static uint32_t stop_before(const struct way *way, uint32_t point)
 {
     uint32_t best = 0;

@@ -1,11 +1,11 @@
 /*
- * Stop a process before its Nth shared access, for N = 1, 2, .. until it goes through the call
- * unstopped: the others go on meanwhile, all around the line and through many cycles of the same
- * rows, and when the process continues, with all that it had read long out of date, it does no
- * harm. Real processes, a real pool file, a real SIGSTOP; CORE_COUNTED as in kill_test.
+ * Stop a process before its Nth shared access, for N = 1, 2, .. until it completes the call
+ * unstopped. Meanwhile the others progress, around the whole line and through many cycles of the
+ * same rows. When the process continues, all that it has read is out of date, and it does no harm.
+ * Real processes, a real pool file, a real SIGSTOP; CORE_COUNTED as in kill_test.
  *
- * usage: stop_test [slow] [SEED]; slow: the others go on for as many tickets as can be told apart,
- * so that words may look as they did.
+ * usage: stop_test [slow] [SEED]; slow: the others use all ticket numbers once, so that words may
+ * have their old values again (ABA).
  */
 #include "core/steps.h"
 
@@ -21,10 +21,10 @@ struct situation {
     const char *name;
     enum act act;
     uint32_t seats;
-    uint32_t held;   /* by the test's own process, until the victim is stopped or waits */
-    uint32_t others; /* who wait behind it meanwhile */
+    uint32_t held;   /* seats held by the test until the victim is stopped or waits */
+    uint32_t others; /* waiters behind the victim */
     uint32_t resize_to;
-    bool corpse; /* somebody died holding a seat */
+    bool corpse; /* another process died with a seat before */
     uint32_t least;
 };
 
@@ -37,7 +37,7 @@ static struct shared *shared;
 static struct usher_pool *pool; /* the test's own */
 static unsigned rounds = ROUNDS;
 
-static unsigned left; /* accesses until it stops, the last one not made; 0: any number */
+static unsigned left; /* accesses until it stops; the last one is not made; 0: no limit */
 
 void core_counted(void)
 {
@@ -90,7 +90,8 @@ static void live(const struct situation *s, unsigned accesses)
     _exit(0);
 }
 
-/* A newcomer, in the row of one that died if there is one: goes around, then sits until told. */
+/* A newcomer takes the row of a dead guest if there is one, takes turns, then holds a seat until
+   it may leave. */
 static void sit(void)
 {
     struct usher_seat seat;
@@ -136,8 +137,8 @@ static bool waits(const struct party *p)
     return position_of(pool, p->victim.pid) > 0 && state_of(p->victim.pid) == 'S';
 }
 
-/* One seat at least is not the victim's: it goes round. */
-static void go_round(void)
+/* At least one seat is not the victim's; take turns with it. */
+static void take_turns(void)
 {
     struct usher_seat seat;
     for (unsigned round = 0; round < rounds; round++) {
@@ -154,7 +155,7 @@ static void resize_around(const struct situation *s)
     }
 }
 
-/* What the others do while the victim is stopped: nothing of it may wait for the victim. */
+/* What the others do while the victim is stopped. None of it may wait for the victim. */
 static void overtake(struct party *p)
 {
     const struct situation *s = p->s;
@@ -177,7 +178,7 @@ static void overtake(struct party *p)
         resize_around(s);
         return;
     }
-    go_round();
+    take_turns();
     if (begin_child(&p->newcomer)) {
         sit();
     }
@@ -198,7 +199,7 @@ static void lay_out_corpse(struct party *p)
     kill_child(&p->corpse);
 }
 
-/* The newcomer still has its seat, whatever the victim did when it continued. */
+/* The newcomer still holds its seat, whatever the victim did after it continued. */
 static void expect_newcomer_sits(struct party *p)
 {
     struct usher_guest guests[SUPPORT_GUESTS];
@@ -212,7 +213,7 @@ static void expect_newcomer_sits(struct party *p)
     AWAIT(gone(&p->newcomer));
 }
 
-/* Whether the victim was stopped. */
+/* Return whether the victim was stopped. */
 static bool stops_before_access(const struct situation *s, unsigned accesses)
 {
     struct party p = {.s = s};
@@ -267,11 +268,11 @@ static void stop_at_every_access(const struct situation *s)
     EXPECT(stops >= s->least);
 }
 
-static void whoever_is_stopped_does_no_harm_when_it_continues(void)
+static void a_stopped_process_does_no_harm_when_it_continues(void)
 {
     static const struct situation situations[] = {
         {"acquire, alone", ACQUIRE, 2, .least = 5},
-        {"acquire, a seat left", ACQUIRE, 3, .held = 1, .least = 5},
+        {"acquire, one seat free", ACQUIRE, 3, .held = 1, .least = 5},
         {"acquire, waiting", ACQUIRE, 2, .held = 2, .least = 10},
         {"acquire, others come behind", ACQUIRE, 2, .held = 2, .others = 1, .least = 10},
         {"try, all taken", TRY, 2, .held = 2, .least = 5},
@@ -283,8 +284,8 @@ static void whoever_is_stopped_does_no_harm_when_it_continues(void)
         {"resize 1 to 0", RESIZE, 1, .resize_to = 0, .least = 20},
         {"resize 1 to 16", RESIZE, 1, .resize_to = 16, .least = 20},
         {"resize 3 to 1, all taken", RESIZE, 3, .held = 3, .resize_to = 1, .least = 20},
-        {"reap one that held", REAP, 2, .corpse = true, .least = 20},
-        {"reap one that held, others hold", REAP, 3, .held = 1, .corpse = true, .least = 20},
+        {"reap a dead holder", REAP, 2, .corpse = true, .least = 20},
+        {"reap a dead holder, others hold", REAP, 3, .held = 1, .corpse = true, .least = 20},
     };
     for (size_t i = 0; i < sizeof situations / sizeof situations[0]; i++) {
         stop_at_every_access(&situations[i]);
@@ -296,6 +297,6 @@ int main(int argc, char **argv)
     support_begin(argc, argv);
     rounds = support_slow(argc, argv) ? 1 << 20 : ROUNDS;
     shared = share(sizeof *shared);
-    RUN(whoever_is_stopped_does_no_harm_when_it_continues);
+    RUN(a_stopped_process_does_no_harm_when_it_continues);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * syscall(2) on its way (-Wl,--wrap=syscall): a test that includes this, in one file, defines
- * on_syscall, which may look at the arguments and change them, and makes the call itself.
+ * Intercept syscall(2) (-Wl,--wrap=syscall). A test that includes this, in one file, defines
+ * on_syscall, which may inspect and change the arguments and makes the call itself.
  */
 #ifndef USHER_SYSCALLS_H
 #define USHER_SYSCALLS_H

@@ -1,6 +1,6 @@
 /*
- * Assertions for tests. A failed one ends the process it fails in, with a line that says where:
- * tests fork and kill, and a child must not go on as its parent.
+ * Assertions for tests. A failed assertion ends its process with a line that names the place. Tests
+ * fork and kill, and a child must not continue as its parent.
  */
 #ifndef USHER_TEST_H
 #define USHER_TEST_H
@@ -11,7 +11,7 @@
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            (void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);          \
+            (void)fprintf(stderr, "%s:%d: false: %s\n", __FILE__, __LINE__, #condition);           \
             exit(1);                                                                               \
         }                                                                                          \
     } while (0)
@@ -27,7 +27,7 @@
         }                                                                                          \
     } while (0)
 
-/* Run a test that is named as a sentence. */
+/* Run a test named as a sentence. */
 #define RUN(test)                                                                                  \
     do {                                                                                           \
         (void)printf("%s\n", #test);                                                               \

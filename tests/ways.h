@@ -1,6 +1,6 @@
 /*
- * Giving way and sleeping, seen on their way to the kernel (-Wl,--wrap=sched_yield,
- * -Wl,--wrap=syscall); and a clock of the test's own (-Wl,--wrap=clock_gettime).
+ * Count yields and sleeps on their way to the kernel (-Wl,--wrap=sched_yield, -Wl,--wrap=syscall),
+ * and give a test its own clock (-Wl,--wrap=clock_gettime).
  */
 #ifndef USHER_WAYS_H
 #define USHER_WAYS_H
@@ -15,13 +15,13 @@ enum {
     NEAR = 16,
     LONG_NS = 1000000,
     PACE_NS = 100000,
-    MOST_PROCESSORS = 40, /* so that a line of more than twice as many has rows on the board */
+    MOST_PROCESSORS = 40, /* a line of more than twice as many still has rows on the board */
     HANG_SECONDS = 100
 };
 
-static _Thread_local unsigned ways, naps;        /* given and slept by this thread */
-static _Thread_local void (*on_way)(unsigned n); /* what happens while it gives its nth way */
-static _Thread_local int64_t time_ns;            /* its clock; 0: everybody's */
+static _Thread_local unsigned ways, naps;        /* yields and sleeps of this thread */
+static _Thread_local void (*on_way)(unsigned n); /* called at its nth yield */
+static _Thread_local int64_t time_ns;            /* its clock; 0: the real one */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);

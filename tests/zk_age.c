@@ -1,10 +1,11 @@
 /*
- * Making a node old: the server's own snapshot is given another count of the nodes that were ever
- * created below it, from which ZooKeeper makes sequence numbers. To create 2^31 for real would take
+ * Make a node old: change, in the server's own snapshot, the number of nodes ever created below it.
+ * ZooKeeper derives sequence numbers from that number. Creating 2^31 nodes for real would take
  * days.
  *
- * A snapshot has, for each node, its path, its data, and fields of fixed width; the last 46 bytes
- * are a sum of all that, a digest, and a sum of all that. Sums are Adler-32, as eight bytes.
+ * A snapshot stores for each node its path, its data and fields of fixed width. Its last 46 bytes
+ * are a checksum of all before, a digest, and a second checksum. The checksums are Adler-32 in
+ * eight bytes.
  */
 #include "zk_server.h"
 
@@ -35,7 +36,7 @@ static uint32_t sum_of(const unsigned char *from, size_t length)
     return high << 16 | low;
 }
 
-/* The newest snapshot: there is one whenever the server has been started. */
+/* Find the newest snapshot. Each start of a server writes one. */
 static void find_snapshot(const struct zk_server *server, char *path, size_t room)
 {
     char directory[160];
@@ -71,7 +72,7 @@ void zk_server_age(struct zk_server *server, const char *path, uint32_t count)
     static unsigned char all[1 << 20];
     char name[256];
     zk_server_kill(server);
-    zk_server_restart(server); /* so that its snapshot has everything */
+    zk_server_restart(server); /* writes a snapshot with everything */
     zk_server_kill(server);
     find_snapshot(server, name, sizeof name);
     FILE *file = fopen(name, "r+");

@@ -1,8 +1,9 @@
 /*
  * Pools on an ensemble of three ZooKeeper servers, while clients are killed, stopped and cut off:
- * the first in line, and one that holds a seat. Its seat is given on when its session has ended,
- * and not before it knows; what it writes to what the seat protects after that is refused. Each
- * server and each client is on a node of a network of our own; without one nobody is cut off.
+ * the first waiter, and a holder. A dead client's seat is granted again after its session has
+ * ended, and a client that was cut off knows before that. Writes with its old fence are refused.
+ * Each server and client runs on a node of a private test network. Without such a network no client
+ * is cut off.
  */
 #include "scene.h"
 #include "zk_judge.h"
@@ -21,7 +22,7 @@ enum fault { KILLED, STOPPED, CUT };
 static struct zk_server servers[SERVERS];
 static bool network;
 
-/* What happens to a client, in memory that all share. */
+/* Events of a client, in shared memory. */
 enum { HELD, LOST, WRITE, WRITTEN, LEAVE, FLAGS };
 struct story {
     char pool[256];
@@ -40,8 +41,8 @@ static const char *named(const char *pool)
     return name;
 }
 
-/* A client that sits, and sees that it is alone in its seat, until it is told to leave or has lost
-   it. When it is told to it writes, whether it holds its seat or not. */
+/* A client that holds a seat and checks that it is alone there, until it must leave or has lost
+   the seat. When asked, it writes with its fence, even if the seat is lost. */
 static void be_client(void *which)
 {
     int c = *(int *)which;
@@ -51,7 +52,7 @@ static void be_client(void *which)
     struct usher_pool *pool = scene_open(story->pool, 0);
     int error = usher_acquire(pool, &seat);
     if (error == 0) {
-        zk_judge_had(pool, &seat);
+        zk_judge_acquired(pool, &seat);
         (void)usher_check(pool, &seat, &lease);
         (void)zk_judge_write(seat.number, lease.fence);
         atomic_store(&story->held_ns[c], scene_now_ns());
@@ -67,12 +68,12 @@ static void be_client(void *which)
         atomic_store(&story->flags[c][LOST], 1);
         UNTIL(atomic_load(&story->flags[c][WRITE]));
         if (error == 0) {
-            EXPECT(!zk_judge_write(seat.number, lease.fence)); /* it is too late for that */
+            EXPECT(!zk_judge_write(seat.number, lease.fence)); /* the seat has a newer fence */
         }
         atomic_store(&story->flags[c][WRITTEN], 1);
         EXPECT(error != 0 || usher_release(pool, &seat) != 0);
     } else {
-        zk_judge_gives_back(&seat, lease.fence);
+        zk_judge_releasing(&seat, lease.fence);
         EXPECT_EQ(usher_release(pool, &seat), 0);
     }
     usher_close(pool);
@@ -93,12 +94,13 @@ static void befall(enum fault fault, int c, pid_t client)
     }
 }
 
-/* It goes on, if it can, and writes once more. */
+/* Let the client continue, if it can, and write once more. */
 static void recover(enum fault fault, int c, pid_t client)
 {
     if (fault != KILLED) {
         if (fault == CUT) {
-            UNTIL(atomic_load(&story->flags[c][LOST])); /* it knows without hearing of anybody */
+            UNTIL(atomic_load(&story->flags[c][LOST])); /* the client knows it without any
+                                                           message */
             zk_net_heal();
         } else {
             EXPECT_EQ(kill(client, SIGCONT), 0);
@@ -137,11 +139,11 @@ static void while_it_holds(enum fault fault)
     int64_t began = scene_now_ns();
     befall(fault, 0, holder);
     UNTIL(atomic_load(&story->flags[1][HELD]));
-    (void)printf("  %s: given on after %lld ms", faults[fault],
+    (void)printf("  %s: granted again after %lld ms", faults[fault],
                  (long long)(atomic_load(&story->held_ns[1]) - began) / 1000000);
-    if (fault == CUT) { /* and it has known that for a while */
+    if (fault == CUT) { /* and it knew before the seat was granted again */
         EXPECT(atomic_load(&story->flags[0][LOST]));
-        (void)printf(", known after %lld ms",
+        (void)printf(", the client knew after %lld ms",
                      (long long)(atomic_load(&story->lost_ns[0]) - began) / 1000000);
     }
     recover(fault, 0, holder);
@@ -153,9 +155,10 @@ static void while_it_holds(enum fault fault)
     zk_expect_whole(named("holding"), 1);
 }
 
-/* Two hold, three wait. Both seats come free, and the first in line does nothing with its own: the
-   second has the other one at once, the third that of the first in line when its session ends. */
-static void while_it_is_first_in_line(enum fault fault)
+/* Two clients hold seats, three wait. Both seats become free, and the first waiter does nothing
+   with its own. The second waiter gets the other seat at once; the third gets the first waiter's
+   seat when its session ends. */
+static void fault_at_the_first_waiter(enum fault fault)
 {
     struct usher_pool *pool = begin("waiting", 2);
     struct usher_seat held[2] = {scene_acquire(pool), scene_acquire(pool)};
@@ -170,10 +173,10 @@ static void while_it_is_first_in_line(enum fault fault)
     EXPECT_EQ(usher_release(pool, &held[1]), 0);
     UNTIL(atomic_load(&story->flags[1][HELD]));
     EXPECT(scene_now_ns() - began < SESSION_MS * 500000LL);
-    (void)printf("  %s: the second is in after %lld ms", faults[fault],
+    (void)printf("  %s: second waiter granted after %lld ms", faults[fault],
                  (long long)(scene_now_ns() - began) / 1000000);
     UNTIL(atomic_load(&story->flags[2][HELD]));
-    (void)printf(", the third after %lld ms\n", (long long)(scene_now_ns() - began) / 1000000);
+    (void)printf(", third after %lld ms\n", (long long)(scene_now_ns() - began) / 1000000);
     EXPECT(!atomic_load(&story->flags[0][HELD]));
     recover(fault, 0, waiters[0]);
     leave(1, waiters[1]);
@@ -182,7 +185,7 @@ static void while_it_is_first_in_line(enum fault fault)
     zk_expect_whole(named("waiting"), 2);
 }
 
-static void a_holders_seat_is_given_on_and_its_old_fence_is_refused(void)
+static void a_lost_seat_is_granted_again_and_its_old_fence_is_refused(void)
 {
     while_it_holds(KILLED);
     while_it_holds(STOPPED);
@@ -191,12 +194,12 @@ static void a_holders_seat_is_given_on_and_its_old_fence_is_refused(void)
     }
 }
 
-static void who_is_first_in_line_delays_nobody(void)
+static void a_dead_or_stopped_first_waiter_delays_no_other(void)
 {
-    while_it_is_first_in_line(KILLED);
-    while_it_is_first_in_line(STOPPED);
+    fault_at_the_first_waiter(KILLED);
+    fault_at_the_first_waiter(STOPPED);
     if (network) {
-        while_it_is_first_in_line(CUT);
+        fault_at_the_first_waiter(CUT);
     }
 }
 
@@ -208,8 +211,8 @@ int main(void)
     EXPECT(story != MAP_FAILED);
     network = zk_net_begin(SERVERS + CLIENTS);
     zk_server_ensemble(servers, SERVERS, scene_directory(), network);
-    RUN(a_holders_seat_is_given_on_and_its_old_fence_is_refused);
-    RUN(who_is_first_in_line_delays_nobody);
+    RUN(a_lost_seat_is_granted_again_and_its_old_fence_is_refused);
+    RUN(a_dead_or_stopped_first_waiter_delays_no_other);
     for (int s = 0; s < SERVERS; s++) {
         zk_server_kill(&servers[s]);
     }

@@ -1,8 +1,8 @@
 /*
- * Pools on an ensemble of three ZooKeeper servers, while these are killed, stopped, restarted and
- * cut off, and while packets are lost: each on a node of a network of our own, with eight clients
- * on eight more. zk_judge.h says what must be so all the while. Without such a network it is the
- * loopback, and nobody is cut off.
+ * Pools on an ensemble of three ZooKeeper servers, while servers are killed, stopped, restarted and
+ * cut off, and while packets are lost. Each server and each of eight clients runs on its own node
+ * of a private test network. zk_judge.h lists what must hold all the time. Without such a network
+ * the test uses the loopback and cuts nothing off.
  */
 #include "scene.h"
 #include "zk_judge.h"
@@ -28,7 +28,7 @@ static const char *named(const char *pool)
     return name;
 }
 
-/* The leader, when there is one. */
+/* Wait for a leader and return its index. */
 static int leader(void)
 {
     int found;
@@ -43,7 +43,7 @@ static void begin(const char *pool, long session_ms)
     zk_judge_until(EVERYBODY, 3);
 }
 
-/* All goes on, without anybody losing anything from now on. */
+/* Finish: all clients continue and lose nothing from now on. */
 static void end(const char *pool)
 {
     zk_judge_may_lose(0);
@@ -73,7 +73,7 @@ static void work_goes_on_when_a_leader_is_stopped_for_eight_seconds(void)
     int64_t began = scene_now_ns();
     EXPECT_EQ(kill(servers[stopped].pid, SIGSTOP), 0);
     zk_judge_until(EVERYBODY, 3);
-    (void)printf("  all have had a seat %lld ms after it was stopped\n",
+    (void)printf("  each client had a seat again %lld ms after the stop\n",
                  (long long)(scene_now_ns() - began) / 1000000);
     UNTIL(scene_now_ns() - began > 8000000000);
     EXPECT_EQ(kill(servers[stopped].pid, SIGCONT), 0);
@@ -92,7 +92,7 @@ static void work_goes_on_when_servers_are_restarted_one_after_the_other(void)
     end("restarted");
 }
 
-/* Two are killed, and started again: as long as one is alone nothing is granted. */
+/* Two servers are killed and restarted. While only one runs, nothing is granted. */
 static void work_goes_on_when_there_is_a_majority_again(void)
 {
     begin("two", LONG_MS);
@@ -110,7 +110,7 @@ static void work_goes_on_when_there_is_a_majority_again(void)
     end("two");
 }
 
-/* The leader, then a server that follows: neither is told, what it sends is lost. */
+/* Cut off the leader, then a follower. No peer is informed; all packets are dropped. */
 static void work_goes_on_when_a_minority_is_cut_off(void)
 {
     begin("minority", LONG_MS);
@@ -119,7 +119,7 @@ static void work_goes_on_when_a_minority_is_cut_off(void)
         int64_t began = scene_now_ns();
         zk_net_move(cut, ZK_NET_CUT);
         zk_judge_until(EVERYBODY, 5);
-        (void)printf("  all have had seats %lld ms after %s was cut off\n",
+        (void)printf("  each client had a seat again %lld ms after %s was cut off\n",
                      (long long)(scene_now_ns() - began) / 1000000,
                      times == 0 ? "the leader" : "another one");
         UNTIL(scene_now_ns() - began > 3000000000);
@@ -129,7 +129,7 @@ static void work_goes_on_when_a_minority_is_cut_off(void)
     end("minority");
 }
 
-/* What is lost TCP sends again, 0.2 s later and more: so what comes late comes late. */
+/* TCP sends lost packets again after at least 0.2 s. So this also tests late packets. */
 static void work_goes_on_where_packets_are_lost(void)
 {
     enum { PERCENT = 4, SECONDS = 20 };
@@ -140,7 +140,7 @@ static void work_goes_on_where_packets_are_lost(void)
         while (scene_now_ns() - began < SECONDS * 1000000000LL) {
             zk_judge_until(EVERYBODY, 1);
         }
-        (void)printf("  of packets from node to node %d %% lost, %ld segments sent again\n",
+        (void)printf("  %d %% of packets between nodes lost, %ld segments retransmitted\n",
                      2 * PERCENT, zk_net_sent_again() - before);
         EXPECT(zk_net_sent_again() - before > 50);
         EXPECT(zk_net_lose(0));
@@ -148,8 +148,8 @@ static void work_goes_on_where_packets_are_lost(void)
     end("lossy");
 }
 
-/* Two servers and four clients on the right; one server and four clients stay on the left. Which
-   server that is. */
+/* Move two servers and four clients to the right side; one server and four clients stay on the
+   left. Return the index of the server on the left. */
 static int split(bool with_leader)
 {
     int led = leader();
@@ -165,7 +165,7 @@ static int split(bool with_leader)
     return alone;
 }
 
-/* How long the servers on the right have been without a leader. */
+/* Return for how long the servers on the right have had no leader. */
 static int64_t leaderless_ms(int alone)
 {
     int64_t began = scene_now_ns();
@@ -174,7 +174,7 @@ static int64_t leaderless_ms(int alone)
     return (scene_now_ns() - began) / 1000000;
 }
 
-static void a_short_split_costs_nobody_anything(void)
+static void a_short_split_costs_no_client_anything(void)
 {
     begin("split", LONG_MS);
     for (int times = 0; times < 2; times++) {
@@ -183,14 +183,14 @@ static void a_short_split_costs_nobody_anything(void)
         scene_pause_us(3000000);
         zk_net_heal();
         zk_judge_until(EVERYBODY, 3);
-        (void)printf("  all have had seats %lld ms after the split\n",
+        (void)printf("  each client had a seat again %lld ms after the split\n",
                      (long long)(scene_now_ns() - began) / 1000000);
     }
     end("split");
 }
 
-/* Who is with the majority goes on, with all three seats; who is not knows that in time. The first
-   lose something only if the servers take too long to elect a leader. */
+/* The clients on the majority side continue, with all three seats. The others know in time that
+   theirs are lost. Majority clients may lose seats only if the election takes too long. */
 static void after_a_long_split_seats_are_with_the_majority(void)
 {
     for (int times = 0; times < 2; times++) {
@@ -223,7 +223,7 @@ static void without_a_majority_nothing_is_granted_and_holders_know_it(void)
     int before = atomic_load(&zk_judge->logged);
     scene_pause_us((SHORT_MS + SHORT_MS / 2) * 1000);
     EXPECT_EQ(atomic_load(&zk_judge->logged), before);
-    for (int s = 0; s < ZK_JUDGE_SEATS; s++) { /* whoever has it has not been able to say more */
+    for (int s = 0; s < ZK_JUDGE_SEATS; s++) { /* its holder could not report more */
         EXPECT(atomic_load(&zk_judge->seats[s].owner) == 0 ||
                atomic_load(&zk_judge->seats[s].until_ns) < scene_now_ns());
     }
@@ -235,7 +235,7 @@ static void without_a_majority_nothing_is_granted_and_holders_know_it(void)
 int main(void)
 {
     zk_begin(LONG_MS);
-    EXPECT_EQ(setenv("USHER_ZK_RENEW", "60", 1), 0); /* rolls of tickets, while all that happens */
+    EXPECT_EQ(setenv("USHER_ZK_RENEW", "60", 1), 0); /* renew rolls often during all this */
     zk_judge_begin();
     network = zk_net_begin(SERVERS + ZK_JUDGE_CLIENTS);
     zk_server_ensemble(servers, SERVERS, scene_directory(), network);
@@ -246,7 +246,7 @@ int main(void)
     if (network) {
         RUN(work_goes_on_where_packets_are_lost);
         RUN(work_goes_on_when_a_minority_is_cut_off);
-        RUN(a_short_split_costs_nobody_anything);
+        RUN(a_short_split_costs_no_client_anything);
         RUN(after_a_long_split_seats_are_with_the_majority);
         RUN(without_a_majority_nothing_is_granted_and_holders_know_it);
     }

@@ -1,6 +1,6 @@
 /*
- * What pools on ZooKeeper cost: requests, as a real server counts them, and notifications. The
- * table of docs/distributed.md is of these.
+ * What pools on ZooKeeper cost: requests and notifications, as a real server counts them. The table
+ * in docs/distributed.md has these numbers.
  */
 #include "scene.h"
 #include "zk_raw.h"
@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 30000, TIMES = 12 }; /* so that it is seldom confirmed meanwhile */
+enum { SESSION_MS = 30000, TIMES = 12 }; /* long, so that confirmations are rare */
 
 static struct zk_server server;
 
@@ -21,19 +21,19 @@ static const char *named(const char *pool)
     return name;
 }
 
-/* How many requests there have been; this question is one. */
+/* Return the server's request count. This call adds one. */
 static long long requests(void)
 {
     return zk_server_number(&server, "zk_packets_received");
 }
 
-/* The least of several: what else there was is to confirm a session. */
+/* Keep the least of several runs; the rest are confirmations of the session. */
 static void note(long long *least, long long count)
 {
     *least = count < *least ? count : *least;
 }
 
-/* Each who waits watches its own ticket, and nothing else. */
+/* Each waiter watches its own ticket and nothing else. */
 static void one_notification_for_each_release(void)
 {
     enum { WAITERS = 12, RELEASES = 6 };
@@ -63,11 +63,12 @@ static void one_notification_for_each_release(void)
     zk_expect_whole(name, 1);
 }
 
-/* create, get, list in one go, then a transaction; and get, list, then a transaction and list. */
-static void a_seat_that_is_free_costs_four_requests_and_four(void)
+/* Acquire: create, get, list together; then a transaction. Release: get, list together; then a
+   transaction and a list together. */
+static void a_free_seat_costs_four_requests_to_acquire_and_four_to_release(void)
 {
     struct usher_pool *pool = scene_open(named("free"), 1);
-    struct usher_seat seat = scene_acquire(pool); /* which says who we are, once */
+    struct usher_seat seat = scene_acquire(pool); /* also creates the session's own node, once */
     EXPECT_EQ(usher_release(pool, &seat), 0);
     long long acquire = 1000;
     long long release = 1000;
@@ -84,7 +85,8 @@ static void a_seat_that_is_free_costs_four_requests_and_four(void)
         note(&in_vain, tried - held - 1);
         note(&release, requests() - tried - 1);
     }
-    (void)printf("  acquire %lld, try in vain %lld, release %lld\n", acquire, in_vain, release);
+    (void)printf("  requests: acquire %lld, failed try %lld, release %lld\n", acquire, in_vain,
+                 release);
     EXPECT_EQ(acquire, 4);
     EXPECT_EQ(in_vain, 2);
     EXPECT_EQ(release, 4);
@@ -93,7 +95,7 @@ static void a_seat_that_is_free_costs_four_requests_and_four(void)
         seat = scene_acquire(pool);
         EXPECT_EQ(usher_release(pool, &seat), 0);
     }
-    (void)printf("  %lld us for a seat and back\n",
+    (void)printf("  %lld us for acquire and release\n",
                  (long long)(scene_now_ns() - began) / 1000 / 100);
     usher_close(pool);
     zk_expect_whole(named("free"), 1);
@@ -108,8 +110,8 @@ static void *wait_for_it(void *context)
     return context;
 }
 
-/* create, get, list; sync, get with a watch; and when it is told: sync, get. */
-static void a_seat_that_is_waited_for_costs_five_requests_and_two(void)
+/* Create, get, list; sync, get with a watch. After the notification: sync, get. */
+static void waiting_costs_five_requests_and_two_after_the_grant(void)
 {
     struct usher_pool *first = scene_open(named("line"), 1);
     second = scene_open(named("line"), 1);
@@ -122,19 +124,19 @@ static void a_seat_that_is_waited_for_costs_five_requests_and_two(void)
         seat = scene_acquire(first);
         long long before = requests();
         EXPECT_EQ(pthread_create(&waiter, NULL, wait_for_it, NULL), 0);
-        long long looks = 0; /* whether it waits: each is a request */
+        long long polls = 0; /* polls of the waiter; each is a request */
         do {
             scene_pause_us(20000);
-            looks++;
+            polls++;
         } while (zk_server_number(&server, "zk_watch_count") == 0);
         long long waits = requests();
         EXPECT_EQ(usher_release(first, &seat), 0);
         EXPECT_EQ(pthread_join(waiter, NULL), 0);
         note(&handover, requests() - waits - 1);
-        note(&arrival, waits - before - 1 - looks);
+        note(&arrival, waits - before - 1 - polls);
         EXPECT_EQ(usher_release(second, &seat_of_second), 0);
     }
-    (void)printf("  to wait in line %lld, release and being told %lld\n", arrival, handover);
+    (void)printf("  requests: arrive and wait %lld, release and grant %lld\n", arrival, handover);
     EXPECT_EQ(arrival, 5);
     EXPECT_EQ(handover, 3 + 2);
     usher_close(first);
@@ -142,15 +144,15 @@ static void a_seat_that_is_waited_for_costs_five_requests_and_two(void)
     zk_expect_whole(named("line"), 1);
 }
 
-/* With a hundred in line, of which the pool's node names the next, nobody lists it. */
-static void a_long_line_costs_less_requests(void)
+/* With a hundred waiters, the pool's data names the next ones, and no client lists the line. */
+static void a_long_line_costs_fewer_requests(void)
 {
     struct usher_pool *first = scene_open(named("long"), 2);
     struct usher_seat held[2] = {scene_acquire(first), scene_acquire(first)};
     struct usher_seat seat;
     struct zk_raw *crowd = zk_raw_open(server.port, NULL);
     EXPECT_EQ(zk_raw_tickets(crowd, "/long/t0/000000000010", 100), 0);
-    EXPECT_EQ(usher_release(first, &held[0]), 0); /* from here on they are named */
+    EXPECT_EQ(usher_release(first, &held[0]), 0); /* from here on the data names them */
     long long before = requests();
     EXPECT_EQ(usher_release(first, &held[1]), 0);
     long long released = requests() - before - 1;
@@ -158,8 +160,8 @@ static void a_long_line_costs_less_requests(void)
     before = requests();
     EXPECT_EQ(usher_acquire_until(first, &seat, &soon), -ETIMEDOUT);
     long long arrived = requests() - before - 1;
-    (void)printf("  release %lld, arrive and give up %lld\n", released, arrived);
-    EXPECT(released == 2 || released == 3); /* get, a transaction; the session is confirmed */
+    (void)printf("  requests: release %lld, arrive and give up %lld\n", released, arrived);
+    EXPECT(released == 2 || released == 3); /* get and a transaction; perhaps a confirmation */
     EXPECT(arrived == 6 || arrived == 7);   /* create, get; get; sync, get; delete */
     zk_raw_close(crowd);
     usher_close(first);
@@ -170,9 +172,9 @@ int main(void)
 {
     zk_begin(SESSION_MS);
     zk_server_start(&server, scene_directory());
-    RUN(a_seat_that_is_free_costs_four_requests_and_four);
-    RUN(a_seat_that_is_waited_for_costs_five_requests_and_two);
-    RUN(a_long_line_costs_less_requests);
+    RUN(a_free_seat_costs_four_requests_to_acquire_and_four_to_release);
+    RUN(waiting_costs_five_requests_and_two_after_the_grant);
+    RUN(a_long_line_costs_fewer_requests);
     RUN(one_notification_for_each_release);
     zk_server_kill(&server);
     return 0;

@@ -1,4 +1,4 @@
-/* What must be so while things fail: see zk_judge.h. */
+/* Check the rules of zk_judge.h while servers and clients fail. */
 #include "zk_judge.h"
 
 #include "zk_net.h"
@@ -11,7 +11,7 @@
 struct zk_judge *zk_judge;
 static pid_t workers[ZK_JUDGE_CLIENTS];
 
-/* What a client is told. */
+/* The arguments of a client. */
 struct client {
     const char *pool;
     int c, node;
@@ -50,7 +50,7 @@ bool zk_judge_holds(struct usher_pool *pool, const struct usher_seat *seat)
         return false;
     }
     if (atomic_load(&zk_judge->seats[seat->number].owner) != lease.fence) {
-        /* We may have been off the processor since: then it is lost by now. */
+        /* This process may have been descheduled for long. Then the seat must be lost by now. */
         EXPECT_EQ(usher_check(pool, seat, &lease), -EKEYEXPIRED);
         return false;
     }
@@ -58,7 +58,7 @@ bool zk_judge_holds(struct usher_pool *pool, const struct usher_seat *seat)
     return true;
 }
 
-void zk_judge_had(struct usher_pool *pool, const struct usher_seat *seat)
+void zk_judge_acquired(struct usher_pool *pool, const struct usher_seat *seat)
 {
     struct usher_lease lease;
     EXPECT(seat->number < ZK_JUDGE_SEATS);
@@ -67,7 +67,7 @@ void zk_judge_had(struct usher_pool *pool, const struct usher_seat *seat)
     int64_t now = boot_ns();
     int error = usher_check(pool, seat, &lease);
     EXPECT(error == 0 || error == -EKEYEXPIRED);
-    if (error == 0) { /* who had it before has given it back, or knows that it is lost */
+    if (error == 0) { /* the previous holder gave it back, or knows that it lost it */
         EXPECT(owner == 0 || until < now);
         EXPECT(lease.fence > owner);
         atomic_store(&zk_judge->seats[seat->number].until_ns, now + lease.left_ns);
@@ -79,7 +79,7 @@ void zk_judge_had(struct usher_pool *pool, const struct usher_seat *seat)
     atomic_store(&zk_judge->log[at].fence, lease.fence);
 }
 
-void zk_judge_gives_back(const struct usher_seat *seat, uint64_t fence)
+void zk_judge_releasing(const struct usher_seat *seat, uint64_t fence)
 {
     unsigned long long expected = fence;
     (void)atomic_compare_exchange_strong(&zk_judge->seats[seat->number].owner, &expected, 0);
@@ -98,21 +98,21 @@ static struct usher_pool *open_again(const struct client *self)
     return pool;
 }
 
-/* Hold a seat for a while. Whether it was ours all the while, and was given back. */
+/* Hold a seat for a while. True: it was ours all the time and was given back. */
 static bool sit(struct usher_pool *pool, struct usher_seat *seat)
 {
     struct usher_lease lease;
-    zk_judge_had(pool, seat);
+    zk_judge_acquired(pool, seat);
     bool held = usher_check(pool, seat, &lease) == 0;
     for (uint64_t pauses = scene_random() % 8; pauses > 0 && held; pauses--) {
         held = zk_judge_holds(pool, seat);
         if (held && !zk_judge_write(seat->number, lease.fence)) {
-            /* somebody has it who came later: then we know that, or are about to */
+            /* a later client has the seat: we know that, or are about to know it */
             EXPECT_EQ(usher_check(pool, seat, &lease), -EKEYEXPIRED);
         }
         scene_pause_us((long)(scene_random() % 3000));
     }
-    zk_judge_gives_back(seat, lease.fence);
+    zk_judge_releasing(seat, lease.fence);
     int error = usher_release(pool, seat);
     EXPECT(error == 0 || error == -EKEYEXPIRED || error == -ENOTCONN);
     return held && error == 0;
@@ -137,8 +137,9 @@ static void work(void *context)
         }
         if (!well) {
             if (!atomic_load(&zk_judge->clients[self.c].may_lose)) {
-                (void)fprintf(stderr, "client %d has lost %s without a reason (%d)\n", self.c,
-                              error == 0 ? "its seat" : "its place in line", error);
+                (void)fprintf(stderr,
+                              "client %d lost %s without a fault that explains it (error %d)\n",
+                              self.c, error == 0 ? "its seat" : "its place in line", error);
                 exit(1);
             }
             (void)atomic_fetch_add(&zk_judge->clients[self.c].lost, 1);
@@ -213,7 +214,7 @@ void zk_judge_end(void)
         EXPECT(entries[e].ticket > entries[e - 1].ticket);
         EXPECT(entries[e].fence > entries[e - 1].fence);
     }
-    (void)printf("  %d turns in order, %d lost what they had; %d writes, %d refused\n", turns, lost,
-                 atomic_load(&zk_judge->accepted), atomic_load(&zk_judge->refused));
+    (void)printf("  %d turns in order, %d lost seats or places; %d writes, %d refused\n", turns,
+                 lost, atomic_load(&zk_judge->accepted), atomic_load(&zk_judge->refused));
     (void)fflush(stdout);
 }

@@ -1,12 +1,13 @@
 /*
- * Processes that come and go while servers, networks and they themselves fail, and what must be so
- * all the while. What they know of each other is in memory that they share, which no fault touches:
+ * Client processes that acquire and release while servers, networks and clients fail, and the rules
+ * that must hold all the time. The clients record what they know in shared memory, which no fault
+ * touches.
  *
- *   - a seat has one holder at a time for which usher_check says that it is held
- *   - tickets are granted in order: of two, the one with the higher number has the higher fence
- *   - what a seat protects refuses the fences of those that had it before (a resource that
- *     remembers the highest it has seen for each seat)
- *   - nobody loses a seat or a place in line who has no reason to
+ * - A seat has at most one holder for which usher_check succeeds.
+ * - Tickets are granted in order: of two tickets, the one with the higher number has the higher
+ *   fence.
+ * - A resource that remembers the highest fence of each seat refuses the fences of earlier holders.
+ * - No client loses a seat or a place in line unless a fault allows it (zk_judge_may_lose).
  */
 #ifndef USHER_ZK_JUDGE_H
 #define USHER_ZK_JUDGE_H
@@ -17,15 +18,15 @@ enum { ZK_JUDGE_CLIENTS = 8, ZK_JUDGE_SEATS = 3, ZK_JUDGE_LOG = 1 << 16 };
 
 struct zk_judge {
     struct {
-        atomic_ullong owner;   /* the fence of its holder; 0: nobody */
-        atomic_llong until_ns; /* how long that is certain, of CLOCK_BOOTTIME */
-        atomic_ullong highest; /* of the resource: the fence it has seen */
+        atomic_ullong owner;   /* the fence of its holder; 0: none */
+        atomic_llong until_ns; /* the lease's end, CLOCK_BOOTTIME */
+        atomic_ullong highest; /* the highest fence the resource has seen */
     } seats[ZK_JUDGE_SEATS];
     struct {
         atomic_ullong ticket, fence;
     } log[ZK_JUDGE_LOG];
     atomic_int logged;
-    atomic_int accepted, refused; /* by the resource */
+    atomic_int accepted, refused; /* writes, counted by the resource */
     struct {
         atomic_int turns, lost, may_lose;
     } clients[ZK_JUDGE_CLIENTS];
@@ -33,25 +34,25 @@ struct zk_judge {
 };
 extern struct zk_judge *zk_judge;
 
-/* Once, before anything else. */
+/* Call once, before all else. */
 void zk_judge_begin(void);
-/* Clients that work in a pool of three seats until they are told that it is over, client c on node
-   first + c, or here if first is ZK_NET_HERE. */
+/* Start clients that work in a pool of three seats until zk_judge_end. Client c runs on node
+   first_node + c, or here if first_node is ZK_NET_HERE. */
 void zk_judge_start(const char *pool, int first_node);
-/* Tell them, wait for them, and judge the log. What there was, in a line. */
+/* Stop the clients, wait for them, check the log and print a summary line. */
 void zk_judge_end(void);
-/* Until each of these clients, a bit each, has had so many more turns. */
+/* Wait until each of these clients (a bit mask) has had `turns` more turns. */
 void zk_judge_until(unsigned clients, int turns);
-/* From now on these may lose what they have, and no others. */
+/* From now on these clients (a bit mask) may lose seats and places; the others may not. */
 void zk_judge_may_lose(unsigned clients);
 
-/* A holder writes to what its seat protects: whether that is taken, or refused as too old. */
+/* A holder writes to the resource. True: accepted; false: refused because the fence is too old. */
 bool zk_judge_write(uint32_t seat, uint64_t fence);
-/* A seat was had: nobody else has it, and its ticket is noted. */
-void zk_judge_had(struct usher_pool *pool, const struct usher_seat *seat);
-/* Whether it is certain yet that it is held; if so nobody else may have it. */
+/* Record a grant: check that no other client has the seat, and log its ticket. */
+void zk_judge_acquired(struct usher_pool *pool, const struct usher_seat *seat);
+/* Return whether the seat is certainly held. If so, check that no other client has it. */
 bool zk_judge_holds(struct usher_pool *pool, const struct usher_seat *seat);
-/* It will be given back now. */
-void zk_judge_gives_back(const struct usher_seat *seat, uint64_t fence);
+/* Record that the seat will be given back now. */
+void zk_judge_releasing(const struct usher_seat *seat, uint64_t fence);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Pools on ZooKeeper: lines of tens of thousands, and sequence numbers that come to their end. A
- * real server.
+ * Pools on ZooKeeper with lines of tens of thousands, and with sequence numbers that run out. Uses
+ * a real server.
  */
 #include "scene.h"
 #include "zk_raw.h"
@@ -31,15 +31,15 @@ static void say(void *context, const char *sentence)
     (void)fprintf(stderr, "%s\n", sentence);
 }
 
-static void expect_sound(struct usher_pool *pool)
+static void expect_consistent(struct usher_pool *pool)
 {
     EXPECT_EQ(usher_verify(pool, say, NULL), 0);
 }
 
-/* Threads that wait in front of the crowd. */
+/* The handles of threads that wait in front of the crowd. */
 static struct usher_pool *patient, *hasty;
-static atomic_int over;      /* those who wait with `hasty` give up */
-static uint64_t last_ticket; /* of the one that was in last; by turns, as there is one seat */
+static atomic_int over;      /* set: threads that wait with `hasty` give up */
+static uint64_t last_ticket; /* ticket of the last holder; there is one seat, so writes alternate */
 static atomic_int served, gone;
 
 static int is_over(struct usher_pool *pool, void *context)
@@ -66,7 +66,7 @@ static void *take_a_turn(void *pool)
     return NULL;
 }
 
-/* Every third of them will give up before its turn. */
+/* Every third thread gives up before its turn. */
 static void line_up(const char *name, pthread_t *threads)
 {
     struct usher_options options = {.waiting = is_over, .waiting_ms = 20};
@@ -93,7 +93,7 @@ static void count_list(struct zk_raw *raw, const char *path, int least)
     EXPECT(length + 4 * (size_t)count > 1048576); /* more than jute.maxbuffer */
 }
 
-static void a_line_of_tens_of_thousands_goes_on_like_a_short_one(void)
+static void a_line_of_tens_of_thousands_works_like_a_short_one(void)
 {
     const char *name = named("crowd");
     pthread_t threads[FRONT];
@@ -109,26 +109,26 @@ static void a_line_of_tens_of_thousands_goes_on_like_a_short_one(void)
     UNTIL(atomic_load(&gone) == FRONT / 3);
     began = scene_now_ns();
     EXPECT_EQ(usher_release(pool, &seat), 0);
-    (void)printf("  the first release, which lists: %lld ms\n",
+    (void)printf("  first release, which lists the line: %lld ms\n",
                  (long long)(scene_now_ns() - began) / 1000000);
     began = scene_now_ns();
     for (int t = 0; t < FRONT; t++) {
         EXPECT_EQ(pthread_join(threads[t], NULL), 0);
     }
     int turns = atomic_load(&served);
-    (void)printf("  %d turns then: %lld us each\n", turns,
+    (void)printf("  next %d turns: %lld us each\n", turns,
                  (long long)(scene_now_ns() - began) / 1000 / turns);
     EXPECT_EQ(turns, FRONT - FRONT / 3);
     EXPECT(last_ticket < FRONT + 1);
-    expect_sound(pool);
-    EXPECT_EQ(scene_info(pool).waiters, CROWD - 1); /* the first of the crowd has the seat now */
+    expect_consistent(pool);
+    EXPECT_EQ(scene_info(pool).waiters, CROWD - 1); /* the first of the crowd holds the seat now */
     EXPECT_EQ(scene_info(pool).gave_up, FRONT / 3);
     struct timespec soon = scene_in_ms(300);
     long long before = zk_server_number(&server, "zk_packets_received");
-    EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT); /* at its end */
+    EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT); /* at the end of the line */
     EXPECT(zk_server_number(&server, "zk_packets_received") - before < 16);
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
-    zk_raw_close(raw); /* all of them go at once */
+    zk_raw_close(raw); /* ends all their sessions at once */
     int error;
     UNTIL((error = usher_try_acquire(pool, &seat)) != -EAGAIN);
     EXPECT_EQ(error, 0);
@@ -140,11 +140,11 @@ static void a_line_of_tens_of_thousands_goes_on_like_a_short_one(void)
     zk_expect_whole(name, 1);
 }
 
-/* Who is next is known by name, and all of them have gone: then it is looked for. */
-static void who_was_next_and_is_gone_holds_up_nobody(void)
+/* The data names the next waiters, and all of them are gone. Then the line is listed. */
+static void next_waiters_that_are_gone_delay_no_other(void)
 {
     const char *name = named("gone");
-    zk_set_session(5000); /* who is far behind looks every four of these */
+    zk_set_session(5000); /* waiters far behind scan every 4 T */
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_seat seat = scene_acquire(pool);
     struct zk_raw *first = zk_raw_open(server.port, NULL);
@@ -153,11 +153,11 @@ static void who_was_next_and_is_gone_holds_up_nobody(void)
     EXPECT_EQ(zk_raw_tickets(then, "/gone/t0/000000000020", 100), 0);
     scene_clear();
     pid_t last = scene_waiter(0, name, 201);
-    EXPECT_EQ(usher_release(pool, &seat), 0); /* to the first of them, with others named */
+    EXPECT_EQ(usher_release(pool, &seat), 0); /* to the first of them; NEXT names others */
     char text[4096];
     EXPECT_EQ(zk_raw_get(then, "/gone", text, sizeof text), 0);
     EXPECT(strstr(text, " / 0.0000000000100000000002 ") != NULL);
-    expect_sound(pool);
+    expect_consistent(pool);
     zk_raw_close(first);
     zk_raw_close(then);
     UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
@@ -167,8 +167,9 @@ static void who_was_next_and_is_gone_holds_up_nobody(void)
     zk_set_session(SESSION_MS);
 }
 
-/* A crowd, the holder among it, goes while nobody looks: what is free then is had at once. */
-static void after_a_crowd_has_gone_a_seat_is_free(void)
+/* A crowd ends together with the holder while no client scans. A new client gets the free seat
+   at once. */
+static void after_a_crowd_ends_a_seat_is_free(void)
 {
     const char *name = named("empty");
     struct timespec past = {0, 0};
@@ -177,12 +178,12 @@ static void after_a_crowd_has_gone_a_seat_is_free(void)
         struct usher_pool *pool = scene_open(name, 1);
         struct usher_seat seat = scene_acquire(pool);
         struct zk_raw *crowd = zk_raw_open(server.port, NULL);
-        struct zk_raw *look = zk_raw_open(server.port, NULL);
+        struct zk_raw *observer = zk_raw_open(server.port, NULL);
         EXPECT_EQ(zk_raw_tickets(crowd, "/empty/t0/000000000010", 100), 0);
         EXPECT_EQ(usher_release(pool, &seat), 0);
         zk_raw_close(crowd);
-        UNTIL(zk_raw_list(look, "/empty/t0", &length) == 0);
-        zk_raw_close(look);
+        UNTIL(zk_raw_list(observer, "/empty/t0", &length) == 0);
+        zk_raw_close(observer);
         EXPECT_EQ(times == 0 ? usher_try_acquire(pool, &seat)
                              : usher_acquire_until(pool, &seat, &past),
                   0);
@@ -192,7 +193,7 @@ static void after_a_crowd_has_gone_a_seat_is_free(void)
     }
 }
 
-static void a_crowd_is_removed_by_force(void)
+static void a_pool_with_a_crowd_is_removed_by_force(void)
 {
     const char *name = named("forced");
     char text[64];
@@ -209,7 +210,7 @@ static void a_crowd_is_removed_by_force(void)
     usher_close(pool);
 }
 
-static void tickets_come_from_roll_after_roll(void)
+static void each_full_roll_is_followed_by_the_next(void)
 {
     const char *name = named("rolls");
     EXPECT_EQ(setenv("USHER_ZK_RENEW", "40", 1), 0);
@@ -226,8 +227,7 @@ static void tickets_come_from_roll_after_roll(void)
     EXPECT_EQ(unsetenv("USHER_ZK_RENEW"), 0);
 }
 
-/* As many rolls as there can be at a time, each with somebody who waits; then the last one is used
-   for the others. */
+/* Fill as many rolls as can exist, each with a waiter. All later tickets use the last roll. */
 static void seats_go_in_order_of_arrival_across_rolls(void)
 {
     enum { GUESTS = 12 };
@@ -240,7 +240,7 @@ static void seats_go_in_order_of_arrival_across_rolls(void)
     for (int g = 1; g < GUESTS; g++) {
         guests[g] = scene_waiter(g, name, (uint32_t)g);
     }
-    expect_sound(pool);
+    expect_consistent(pool);
     uint64_t before = 0;
     for (int g = 0; g < GUESTS; g++) {
         UNTIL(atomic_load(&board->step[g]) == SCENE_DONE);
@@ -250,19 +250,19 @@ static void seats_go_in_order_of_arrival_across_rolls(void)
         scene_leave(g, guests[g]);
     }
     EXPECT_EQ(before >> 31, 7);
-    expect_sound(pool);
+    expect_consistent(pool);
     usher_close(pool);
     EXPECT_EQ(unsetenv("USHER_ZK_RENEW"), 0);
     zk_expect_whole(name, 1);
 }
 
-/* 2^31 - 2 tickets old: there are two more numbers in it. */
-static void a_roll_is_renewed_before_its_numbers_come_to_their_end(void)
+/* Make the roll 2^31 - 2 tickets old: two numbers are left. */
+static void a_roll_is_renewed_before_its_numbers_run_out(void)
 {
     const char *name = named("aged");
     struct usher_seat seat;
     pid_t guests[3];
-    zk_set_session(30000); /* as long as it may take to start again */
+    zk_set_session(30000); /* longer than a restart takes */
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_seat held = scene_acquire(pool);
     zk_server_age(&server, "/aged/t0", INT32_MAX - 1);
@@ -270,8 +270,8 @@ static void a_roll_is_renewed_before_its_numbers_come_to_their_end(void)
     for (int g = 0; g < 3; g++) {
         guests[g] = scene_waiter(g, name, (uint32_t)g + 1);
     }
-    expect_sound(pool);
-    EXPECT_EQ(scene_info(pool).gave_up, INT32_MAX - 1 - 1); /* so it seems */
+    expect_consistent(pool);
+    EXPECT_EQ(scene_info(pool).gave_up, INT32_MAX - 1 - 1); /* the aged count looks like this */
     EXPECT_EQ(usher_release(pool, &held), 0);
     for (int g = 0; g < 3; g++) {
         UNTIL(atomic_load(&board->step[g]) == SCENE_DONE);
@@ -279,7 +279,7 @@ static void a_roll_is_renewed_before_its_numbers_come_to_their_end(void)
         scene_leave(g, guests[g]);
     }
     EXPECT_EQ(board->seat[0].ticket, INT32_MAX - 1);
-    EXPECT_EQ(board->seat[1].ticket, INT64_C(1) << 31); /* the first of the next roll */
+    EXPECT_EQ(board->seat[1].ticket, INT64_C(1) << 31); /* first ticket of the next roll */
     EXPECT_EQ(board->seat[2].ticket, (INT64_C(1) << 31) + 1);
     seat = scene_acquire(pool);
     EXPECT_EQ(seat.ticket, (INT64_C(1) << 31) + 2);
@@ -293,13 +293,13 @@ int main(void)
 {
     zk_begin(SESSION_MS);
     zk_server_start(&server, scene_directory());
-    RUN(tickets_come_from_roll_after_roll);
+    RUN(each_full_roll_is_followed_by_the_next);
     RUN(seats_go_in_order_of_arrival_across_rolls);
-    RUN(a_roll_is_renewed_before_its_numbers_come_to_their_end);
-    RUN(who_was_next_and_is_gone_holds_up_nobody);
-    RUN(after_a_crowd_has_gone_a_seat_is_free);
-    RUN(a_crowd_is_removed_by_force);
-    RUN(a_line_of_tens_of_thousands_goes_on_like_a_short_one);
+    RUN(a_roll_is_renewed_before_its_numbers_run_out);
+    RUN(next_waiters_that_are_gone_delay_no_other);
+    RUN(after_a_crowd_ends_a_seat_is_free);
+    RUN(a_pool_with_a_crowd_is_removed_by_force);
+    RUN(a_line_of_tens_of_thousands_works_like_a_short_one);
     zk_server_kill(&server);
     return 0;
 }

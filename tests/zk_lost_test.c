@@ -1,8 +1,8 @@
 /*
- * Pools on ZooKeeper, when a request or an answer is lost, and the connection with it: every one
- * that there is in a call, one each time, until a run has none left to lose. A real server, behind
- * a link that fails when it is told to (zk_relay.h). After each there is neither a ticket too many
- * nor one too few, and the call has done what it says.
+ * Pools on ZooKeeper when a request or an answer is lost together with the connection. Each test
+ * loses the first message of a call, then the second, and so on, until a run has none left to lose.
+ * A real server runs behind a relay that fails on command (zk_relay.h). After each run there is no
+ * ticket too many or too few, and the call's result is true.
  */
 #include "scene.h"
 #include "zk_relay.h"
@@ -19,11 +19,11 @@ enum { SESSION_MS = 12000, MOST = 100 };
 static struct zk_server server;
 static int relay; /* its port */
 
-/* The same pool, by way of the link and by itself. */
+/* The same pool through the relay (far) and directly (near). */
 static struct usher_pool *far, *near;
 
-/* What is lost this time: of zk_relay_what, or the client library cannot send, and what it has sent
-   before that is done. And what has happened in the pool, all told. */
+/* What is lost this time: a message of zk_relay_what; or SENDING: the client library cannot
+   send, though its earlier requests are carried out. And counters of what happened in the pool. */
 enum { SENDING = ZK_RELAY_ANSWER + 1, WHATS };
 static int what;
 static int count;
@@ -39,7 +39,8 @@ static const char *named(bool by_link, const char *pool)
     return name;
 }
 
-/* The client library's, in place of the C library's: the other end has closed the connection. */
+/* Replaces the C library's send for the client library: fails as if the peer had closed the
+   connection. */
 ssize_t send(int fd, const void *bytes, size_t length, int flags)
 {
     struct sockaddr_in peer = {0};
@@ -54,8 +55,8 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags)
     return sendto(fd, bytes, length, flags, NULL, 0);
 }
 
-/* From here on it can happen. */
-static void begin_to_lose(void)
+/* Losses may happen from here on. */
+static void allow_losses(void)
 {
     if (what == SENDING) {
         atomic_store(&sends_left, count);
@@ -64,7 +65,7 @@ static void begin_to_lose(void)
     }
 }
 
-static void lose_nothing(void)
+static void stop_losses(void)
 {
     atomic_store(&sends_left, 0);
     zk_relay_lose(ZK_RELAY_REQUEST, 0);
@@ -81,8 +82,8 @@ static void say(void *context, const char *sentence)
     (void)fprintf(stderr, "%s\n", sentence);
 }
 
-/* Nobody is left in it, and there were as many tickets and grants as there should have been. */
-static void expect_sound(void)
+/* Check that the pool is empty and has the expected numbers of tickets and grants. */
+static void expect_consistent(void)
 {
     struct usher_info info = scene_info(near);
     EXPECT_EQ(info.holders, 0);
@@ -93,7 +94,8 @@ static void expect_sound(void)
     EXPECT_EQ(usher_verify(near, say, NULL), 0);
 }
 
-/* Play a scene again and again, and lose something in it, until it is over before that. */
+/* Run a scene again and again, each time losing a later message, until the scene ends before the
+   loss. */
 static void lose_each(void (*scene)(void))
 {
     static const char *const whats[] = {"requests", "answers", "calls of send()"};
@@ -104,10 +106,10 @@ static void lose_each(void (*scene)(void))
             EXPECT(count < MOST);
             before = lost();
             scene();
-            lose_nothing();
-            expect_sound();
+            stop_losses();
+            expect_consistent();
         }
-        (void)printf("  %d %s lost, one at a time: %lld ms\n", count - 2, whats[what],
+        (void)printf("  %d %s lost, one in each run: %lld ms\n", count - 2, whats[what],
                      (long long)(scene_now_ns() - began) / 1000000);
         EXPECT(count > 3);
     }
@@ -122,7 +124,7 @@ static void expect_held(struct usher_pool *pool, const struct usher_seat *seat)
 static void take_and_give_back(void)
 {
     struct usher_seat seat;
-    begin_to_lose();
+    allow_losses();
     EXPECT_EQ(usher_acquire(far, &seat), 0);
     expect_held(far, &seat);
     EXPECT_EQ(usher_release(far, &seat), 0);
@@ -141,24 +143,24 @@ static void wait_in_line(void)
 {
     pthread_t waiter;
     struct usher_seat seat = scene_acquire(near);
-    begin_to_lose();
+    allow_losses();
     EXPECT_EQ(pthread_create(&waiter, NULL, wait_for_it, far), 0);
     UNTIL(scene_info(near).waiters == 1);
     EXPECT_EQ(usher_release(near, &seat), 0);
     EXPECT_EQ(pthread_join(waiter, NULL), 0);
     expect_held(far, &waited_for);
-    lose_nothing();
+    stop_losses();
     EXPECT_EQ(usher_release(far, &waited_for), 0);
     served += 2;
 }
 
-static void give_on_to_the_next(void)
+static void release_to_the_next_waiter(void)
 {
     pthread_t waiter;
     struct usher_seat seat = scene_acquire(far);
     EXPECT_EQ(pthread_create(&waiter, NULL, wait_for_it, near), 0);
     UNTIL(scene_info(near).waiters == 1);
-    begin_to_lose();
+    allow_losses();
     EXPECT_EQ(usher_release(far, &seat), 0);
     EXPECT_EQ(pthread_join(waiter, NULL), 0);
     expect_held(near, &waited_for);
@@ -171,7 +173,7 @@ static void give_up(void)
     struct usher_seat other;
     struct usher_seat seat = scene_acquire(near);
     struct timespec soon = scene_in_ms(100);
-    begin_to_lose();
+    allow_losses();
     EXPECT_EQ(usher_acquire_until(far, &other, &soon), -ETIMEDOUT);
     EXPECT_EQ(scene_info(near).waiters, 0);
     EXPECT_EQ(usher_release(near, &seat), 0);
@@ -181,19 +183,19 @@ static void give_up(void)
 
 static void grow_and_shrink(void)
 {
-    begin_to_lose();
+    allow_losses();
     EXPECT_EQ(usher_resize(far, 3), 0);
     EXPECT_EQ(scene_info(near).seats, 3);
     EXPECT_EQ(usher_resize(far, 1), 0);
     EXPECT_EQ(scene_info(near).seats, 1);
 }
 
-static void look_at_it(void)
+static void inspect_and_verify(void)
 {
     struct usher_info info;
     struct usher_guest guests[4];
     struct usher_seat seat = scene_acquire(near);
-    begin_to_lose();
+    allow_losses();
     EXPECT_EQ(usher_inspect(far, &info, guests, 4), 1);
     EXPECT_EQ(guests[0].pid, getpid());
     EXPECT_EQ(usher_verify(far, say, NULL), 0);
@@ -205,7 +207,7 @@ static void make_open_and_remove(void)
 {
     struct usher_pool *pool;
     struct usher_seat seat;
-    begin_to_lose();
+    allow_losses();
     EXPECT_EQ(usher_open(&pool, named(true, "made/here"), &(struct usher_options){.seats = 2}), 0);
     EXPECT_EQ(usher_acquire(pool, &seat), 0);
     EXPECT_EQ(seat.ticket, 0);
@@ -222,8 +224,8 @@ static void *leave(void *resizes)
     return NULL;
 }
 
-/* Whoever makes a seat free has seen that nobody waits; what it sends then, the third of its
-   requests, comes late. Who arrives meanwhile sees that no seat is free, and sleeps. */
+/* A client frees a seat after it has seen no waiter. Its transaction, the third request, is
+   delayed. A client that arrives meanwhile sees no free seat and sleeps. */
 static void arrive_meanwhile(bool resizes)
 {
     enum { LATE_MS = 400 };
@@ -236,56 +238,56 @@ static void arrive_meanwhile(bool resizes)
     struct usher_seat seat = scene_acquire(near);
     int64_t took_ms = (scene_now_ns() - began) / 1000000;
     EXPECT_EQ(pthread_join(leaver, NULL), 0);
-    (void)printf("  %s: in after %lld ms\n", resizes ? "resized" : "given back",
+    (void)printf("  %s: granted after %lld ms\n", resizes ? "resized" : "given back",
                  (long long)took_ms);
-    EXPECT(took_ms < SESSION_MS / 6); /* before anybody sweeps */
+    EXPECT(took_ms < SESSION_MS / 6); /* before any waiter scans */
     EXPECT_EQ(usher_release(near, &seat), 0);
     if (resizes) {
         EXPECT_EQ(usher_release(far, &leaving), 0);
         EXPECT_EQ(usher_resize(far, 1), 0);
     }
-    lose_nothing();
+    stop_losses();
     served += 2;
-    expect_sound();
+    expect_consistent();
 }
 
-static void who_comes_while_a_seat_comes_free_is_not_forgotten(void)
+static void a_client_that_arrives_while_a_seat_becomes_free_is_served(void)
 {
     arrive_meanwhile(false);
     arrive_meanwhile(true);
 }
 
-static void who_takes_a_free_seat_and_gives_it_back(void)
+static void acquire_and_release_survive_any_lost_message(void)
 {
     lose_each(take_and_give_back);
 }
 
-static void who_waits_in_line(void)
+static void waiting_survives_any_lost_message(void)
 {
     lose_each(wait_in_line);
 }
 
-static void who_gives_a_seat_on(void)
+static void release_to_a_waiter_survives_any_lost_message(void)
 {
-    lose_each(give_on_to_the_next);
+    lose_each(release_to_the_next_waiter);
 }
 
-static void who_gives_up(void)
+static void giving_up_survives_any_lost_message(void)
 {
     lose_each(give_up);
 }
 
-static void who_resizes(void)
+static void resize_survives_any_lost_message(void)
 {
     lose_each(grow_and_shrink);
 }
 
-static void who_looks(void)
+static void inspect_survives_any_lost_message(void)
 {
-    lose_each(look_at_it);
+    lose_each(inspect_and_verify);
 }
 
-static void who_makes_opens_and_removes(void)
+static void create_open_and_remove_survive_any_lost_message(void)
 {
     lose_each(make_open_and_remove);
 }
@@ -297,14 +299,14 @@ int main(void)
     relay = zk_relay_start(server.port);
     near = scene_open(named(false, "pool"), 1);
     far = scene_open(named(true, "pool"), 1);
-    RUN(who_comes_while_a_seat_comes_free_is_not_forgotten);
-    RUN(who_takes_a_free_seat_and_gives_it_back);
-    RUN(who_waits_in_line);
-    RUN(who_gives_a_seat_on);
-    RUN(who_gives_up);
-    RUN(who_resizes);
-    RUN(who_looks);
-    RUN(who_makes_opens_and_removes);
+    RUN(a_client_that_arrives_while_a_seat_becomes_free_is_served);
+    RUN(acquire_and_release_survive_any_lost_message);
+    RUN(waiting_survives_any_lost_message);
+    RUN(release_to_a_waiter_survives_any_lost_message);
+    RUN(giving_up_survives_any_lost_message);
+    RUN(resize_survives_any_lost_message);
+    RUN(inspect_survives_any_lost_message);
+    RUN(create_open_and_remove_survive_any_lost_message);
     usher_close(far);
     usher_close(near);
     zk_expect_whole(named(false, "pool"), 1);

@@ -1,4 +1,4 @@
-/* A network of a test's own: see zk_net.h. */
+/* A private network for tests. zk_net.h is the contract. */
 #include "zk_net.h"
 
 #include "scene.h"
@@ -14,7 +14,7 @@ static int spaces[ZK_NET_MOST]; /* descriptors of the namespaces */
 static int here = -1;
 static int count;
 
-/* Run ip(8) or tc(8) in a node. Whether it has worked. */
+/* Run ip(8) or tc(8) in a node. Return whether it succeeded. */
 static __attribute__((format(printf, 2, 3))) bool run(int node, const char *format, ...)
 {
     char line[256];
@@ -51,7 +51,7 @@ static int open_space(pid_t pid)
     return fd;
 }
 
-/* A namespace, that lives as long as we have its descriptor, with one end of a veth pair in it. */
+/* Create a namespace with one end of a veth pair. It exists as long as our descriptor of it. */
 static bool make_node(int node)
 {
     int ready[2];
@@ -76,7 +76,8 @@ bool zk_net_begin(int nodes)
     EXPECT(nodes <= ZK_NET_MOST);
     int outside = open_space(getpid());
     if (unshare(CLONE_NEWNET) != 0) {
-        (void)printf("no network of our own here (%s): nobody is cut off\n", strerror(errno));
+        (void)printf("cannot create network namespaces (%s): no node is cut off\n",
+                     strerror(errno));
         return false;
     }
     here = open_space(getpid());
@@ -91,7 +92,7 @@ bool zk_net_begin(int nodes)
         made = make_node(n);
     }
     if (!made) {
-        (void)printf("ip(8) cannot make a network here: nobody is cut off\n");
+        (void)printf("ip(8) cannot create a network here: no node is cut off\n");
         (void)close(here);
         here = -1;
         EXPECT_EQ(setns(outside, CLONE_NEWNET), 0);
@@ -135,8 +136,8 @@ void zk_net_heal(void)
     }
 }
 
-/* Packets are thrown away at both ends of a link, each way, by a filter that draws a number: the
-   kernel's own way to do that (netem) is not in every kernel. */
+/* A BPF filter at both ends of a link drops packets at random, in both directions. The kernel's
+   own tool for that, netem, is not in every kernel. */
 bool zk_net_lose(int percent)
 {
     static const char *const ways[] = {"ingress", "egress"};
@@ -149,7 +150,7 @@ bool zk_net_lose(int percent)
         }
         done = run(ZK_NET_HERE, "tc qdisc add dev v%d clsact", n);
         for (int w = 0; w < 2 && done; w++) {
-            /* A is random; if it is above the limit: 0, pass; else 2, drop */
+            /* A is random: above the limit return 0 (pass), else 2 (drop) */
             done = run(ZK_NET_HERE,
                        "tc filter add dev v%d %s bpf da bytecode "
                        "'4,32 0 0 4294963256,37 0 1 %u,6 0 0 0,6 0 0 2'",
@@ -157,7 +158,7 @@ bool zk_net_lose(int percent)
         }
     }
     if (!done) {
-        (void)printf("tc(8) cannot lose packets here\n");
+        (void)printf("tc(8) cannot drop packets here\n");
     }
     return done;
 }
@@ -170,7 +171,7 @@ long zk_net_sent_again(void)
         zk_net_enter(n);
         FILE *file = fopen("/proc/thread-self/net/snmp", "r");
         EXPECT(file != NULL);
-        /* two lines that begin with Tcp: names, then numbers; the twelfth number */
+        /* two lines start with "Tcp:": names, then numbers; we need the twelfth number */
         for (int lines = 0; fgets(line, sizeof line, file) != NULL;) {
             if (strncmp(line, "Tcp:", 4) == 0 && ++lines == 2) {
                 char *at = line;

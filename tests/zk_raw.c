@@ -1,4 +1,4 @@
-/* ZooKeeper without usher: see zk_raw.h. */
+/* ZooKeeper without usher. zk_raw.h is the contract. */
 #include "zk_raw.h"
 
 #include "test.h"
@@ -9,12 +9,12 @@
 
 struct zk_raw {
     zhandle_t *zh;
-    int unanswered; /* requests */
-    int rc;         /* the first that is not ZOK */
+    int unanswered; /* requests without an answer */
+    int rc;         /* the first result other than ZOK */
     char *text;
     size_t room, length;
     int count;
-    char youngest[64]; /* of what was listed: its sequence number is the highest */
+    char youngest[64]; /* the listed name with the highest sequence number */
 };
 
 static void ignore(zhandle_t *zh, int type, int state, const char *path, void *context)
@@ -47,7 +47,7 @@ static void step(struct zk_raw *raw)
     (void)zookeeper_process(raw->zh, events);
 }
 
-/* A request has been sent, or refused with rc: wait for it. */
+/* Wait for the request that was just sent; rc != ZOK: it could not be sent. */
 static int finish(struct zk_raw *raw, int rc)
 {
     EXPECT_EQ(rc, ZOK);

@@ -1,5 +1,5 @@
-/* A link to a ZooKeeper server that fails when it is told to: see zk_relay.h. Messages are four
-   bytes that say how many follow, the highest first, both ways. */
+/* A relay to a ZooKeeper server that fails on command. zk_relay.h is the contract. In both
+   directions a message is a four-byte big-endian length and that many bytes. */
 #include "zk_relay.h"
 
 #include "scene.h"
@@ -15,18 +15,18 @@
 
 enum { MOST_LINKS = 16, ROOM = 1 << 16 };
 
-/* A connection: what has come from the client, and from the server, and is not a whole message. */
+/* One connection, and the incomplete messages received from client and server. */
 struct link {
-    int fds[2]; /* by enum zk_relay_what: who sends that; -1: there is none */
+    int fds[2]; /* senders, by enum zk_relay_what; -1: closed */
     size_t used[2];
     unsigned char bytes[2][ROOM];
 };
 static struct link links[MOST_LINKS];
 
-/* What it is told and tells, in memory that it shares. */
+/* Commands and counters, in shared memory. */
 static struct orders {
     atomic_int left[2];
-    atomic_int late_ms; /* 0: it is lost */
+    atomic_int late_ms; /* 0: the message is lost */
     atomic_int lost;
 } * orders;
 
@@ -52,7 +52,7 @@ static void end_link(struct link *link)
     link->fds[0] = link->fds[1] = -1;
 }
 
-/* Whether this one is to be lost; or it is late now. */
+/* Decide whether to lose this message; or delay it now. */
 static bool is_lost(int what)
 {
     int late_ms = atomic_load(&orders->late_ms);
@@ -65,9 +65,9 @@ static bool is_lost(int what)
     return left == 1 && late_ms == 0;
 }
 
-/* Pass on what whole messages there are. Whether the link is to go on. The client library may begin
-   one with what is left of a request whose first bytes it has sent by way of the one before: a
-   server takes that for a message that is much too long, and ends it. So do we. */
+/* Forward all complete messages. Return whether the link stays open. After a failed send the
+   client library may start a connection with the rest of an older request. A server takes that
+   for a much too long message and closes the connection; so do we. */
 static bool pass_on(struct link *link, int what)
 {
     unsigned char *at = link->bytes[what];

@@ -1,8 +1,8 @@
 /*
  * usage: zk_serve DIRECTORY
  *
- * A ZooKeeper server for the tests of usher(1): prints its port and its pid, and keeps it until it
- * is killed itself. Exits 77 if there can be none.
+ * Run a ZooKeeper server for the tests of usher(1). Prints its port and its pid; the server ends
+ * with this process. Exits 77 if no server can be started.
  */
 #include "zk_server.h"
 

@@ -1,4 +1,4 @@
-/* Real ZooKeeper servers for tests: see zk_server.h. */
+/* Real ZooKeeper servers for tests. zk_server.h is the contract. */
 #include "zk_server.h"
 
 #include "scene.h"
@@ -17,7 +17,7 @@
 
 static const char classes[] = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar";
 
-/* The class path of another ZooKeeper than the one that is installed, or NULL. */
+/* Return the class path of USHER_TEST_ZK, or NULL: use the installed ZooKeeper. */
 static const char *other_classes(void)
 {
     return getenv("USHER_TEST_ZK");
@@ -34,7 +34,7 @@ bool zk_server_possible(void)
     return true;
 }
 
-/* A socket that is connected to a port of a node's own, or bound to it. -1: that cannot be. */
+/* Return a socket that is connected or bound to a port of a node, or -1. */
 static int open_socket(int node, int port, bool connected)
 {
     zk_net_enter(node);
@@ -55,11 +55,11 @@ static int open_socket(int node, int port, bool connected)
     return fd;
 }
 
-/* Not one of those that the kernel gives out: who asks there whether the server is up already could
-   be connected to itself. */
+/* Choose outside the kernel's range of ephemeral ports. Inside it, a client that polls the port
+   of a server that is not up yet could connect to itself. */
 static int free_port(void)
 {
-    static unsigned tries; /* goes on, so that no two are the same */
+    static unsigned tries; /* continues over calls, so that no port repeats */
     int fd = -1;
     int port = 0;
     for (; fd < 0; tries++) {
@@ -71,7 +71,7 @@ static int free_port(void)
     return port;
 }
 
-/* Send one of its words of four letters. How much it answers. */
+/* Send a four-letter command. Return the length of the answer. */
 static size_t ask(const struct zk_server *server, const char *word, char *text, size_t room)
 {
     size_t got = 0;
@@ -88,7 +88,7 @@ static size_t ask(const struct zk_server *server, const char *word, char *text, 
     return got;
 }
 
-/* A server's configuration; what is common to an ensemble, or "". */
+/* Write a server's configuration. `ensemble` holds the lines common to all its servers, or "". */
 static void configure(struct zk_server *server, const char *below, const char *ensemble)
 {
     char path[160];
@@ -111,7 +111,7 @@ void zk_server_launch(struct zk_server *server)
     char path[160];
     pid_t parent = getpid();
     const char *other = other_classes();
-    /* ZooKeeper 3.8.0 loses what it has committed otherwise: docs/distributed.md, section 5. */
+    /* Without it ZooKeeper 3.8.0 loses committed data: docs/distributed.md, section 5. */
     const char *whole = other == NULL ? "-Dzookeeper.forceSnapshotSync=true"
                                       : "-Dzookeeper.forceSnapshotSync=false";
     (void)snprintf(path, sizeof path, "%s/zoo.cfg", server->directory);
@@ -133,7 +133,7 @@ void zk_server_launch(struct zk_server *server)
     }
 }
 
-/* What it says it is: "standalone", "leader", "follower"; "" while it is none of that. */
+/* Return the server's mode: "standalone", "leader" or "follower"; "" while it has none. */
 static const char *mode_of(const struct zk_server *server)
 {
     static char text[4096];
@@ -149,7 +149,7 @@ static const char *mode_of(const struct zk_server *server)
     return mode;
 }
 
-/* Whether it answers in the end; false if it has ended. A busy machine may take long for that. */
+/* Wait until the server answers; false if it has ended. A busy machine may take long. */
 static bool comes_up(struct zk_server *server)
 {
     int64_t until = scene_now_ns() + 100 * INT64_C(1000000000);
@@ -173,7 +173,7 @@ void zk_server_start(struct zk_server *server, const char *below)
 {
     int tries = 0;
     server->node = ZK_NET_HERE;
-    do { /* somebody may have taken the port meanwhile */
+    do { /* another process may have taken the port */
         EXPECT(tries++ < 5);
         server->port = free_port();
         configure(server, below, "");
@@ -237,6 +237,6 @@ long long zk_server_number(const struct zk_server *server, const char *name)
             return strtoll(at + length, NULL, 10);
         }
     }
-    (void)fprintf(stderr, "the server does not say %s\n", name);
+    (void)fprintf(stderr, "the server reports no value for %s\n", name);
     exit(1);
 }

@@ -1,6 +1,6 @@
 /*
- * Real ZooKeeper servers for tests: on loopback, or on nodes of zk_net.h; each with a directory of
- * its own. They end with whoever started them.
+ * Real ZooKeeper servers for tests, on loopback or on nodes of zk_net.h, each with its own
+ * directory. They end with the process that started them.
  */
 #ifndef USHER_ZK_SERVER_H
 #define USHER_ZK_SERVER_H
@@ -13,29 +13,29 @@ struct zk_server {
     pid_t pid;
     int node; /* of zk_net.h, or ZK_NET_HERE */
     int port;
-    char directory[128]; /* its configuration, and what it has stored */
+    char directory[128]; /* configuration and data */
 };
 
-/* Whether a server can be started on this machine; if not, say what is missing. */
+/* Return whether this machine can run a server; if not, print what is missing. */
 bool zk_server_possible(void);
-/* Start one in a new directory below that one, and wait until it answers. */
+/* Start a server in a new directory below `below` and wait until it answers. */
 void zk_server_start(struct zk_server *server, const char *below);
-/* Start several that are one ensemble, on loopback or on nodes 0, 1, .. of zk_net.h, and wait until
-   one of them leads. */
+/* Start an ensemble, on loopback or on nodes 0, 1, .. of zk_net.h, and wait until it has a
+   leader. */
 void zk_server_ensemble(struct zk_server *servers, int count, const char *below, bool on_nodes);
 bool zk_server_leads(const struct zk_server *server);
-/* Which of them leads, or -1. */
+/* Return the index of the leader, or -1. */
 int zk_server_leader(const struct zk_server *servers, int count);
-/* Start it again, with what it had stored, at the same port. */
+/* Start a server again with its data, at the same port, and wait until it answers. */
 void zk_server_restart(struct zk_server *server);
-/* The same, and do not wait until it answers. */
+/* The same without waiting. */
 void zk_server_launch(struct zk_server *server);
-/* Kill it, and wait until it is gone. */
+/* Kill a server and wait for its end. */
 void zk_server_kill(struct zk_server *server);
-/* Restart it, and have it think that so many nodes were created below that one: sequence numbers go
-   on from there. */
+/* Restart a server with a changed count of nodes ever created below `path`. Sequence numbers
+   continue from there. */
 void zk_server_age(struct zk_server *server, const char *path, uint32_t count);
-/* One number of what the server says of itself (mntr). */
+/* Return one number of the server's statistics (mntr). */
 long long zk_server_number(const struct zk_server *server, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Pools on ZooKeeper: a real server, real processes that are killed and stopped. Everything by the
- * public header. The session time is short, so that what is lost is lost soon.
+ * Pools on ZooKeeper: a real server, and real processes that are killed and stopped. Uses the
+ * public header only. The session timeout is short, so that sessions end soon.
  */
 #include "scene.h"
 #include "zk_server.h"
@@ -14,7 +14,7 @@ enum { SESSION_MS = 2000 };
 
 static struct zk_server server;
 
-/* The name of a pool on the server. */
+/* Return the full name of a pool on the server. */
 static const char *named(const char *pool)
 {
     static char names[4][128];
@@ -47,10 +47,10 @@ static void restart_twice(void)
     }
 }
 
-static void who_holds_and_who_waits_outlives_a_server_that_is_killed(void)
+static void holders_and_waiters_survive_a_killed_server(void)
 {
     const char *name = named("restarted");
-    zk_set_session(30000); /* as long as it may take to start again */
+    zk_set_session(30000); /* longer than a restart takes */
     zk_workers_run(name, restart_twice);
     zk_expect_whole(name, 3);
     zk_set_session(SESSION_MS);
@@ -81,7 +81,7 @@ static int no_more(struct usher_pool *pool, void *context)
     return ++*(int *)context >= 3;
 }
 
-static void who_gives_up_leaves_no_trace(void)
+static void giving_up_leaves_no_trace(void)
 {
     const char *name = named("impatient");
     struct usher_pool *pool = scene_open(name, 1);
@@ -101,13 +101,13 @@ static void who_gives_up_leaves_no_trace(void)
     EXPECT_EQ(usher_release(watched, &seat), -EPERM);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     struct timespec past = {0, 0};
-    EXPECT_EQ(usher_acquire_until(watched, &other, &past), 0); /* it is free */
+    EXPECT_EQ(usher_acquire_until(watched, &other, &past), 0); /* free now */
     usher_close(watched);                                      /* gives it back */
     usher_close(pool);
     zk_expect_whole(name, 1);
 }
 
-static void a_killed_holders_seat_is_given_on_when_its_session_ends(void)
+static void a_killed_holders_seat_is_granted_again_when_its_session_ends(void)
 {
     const char *name = named("killed");
     struct usher_pool *pool = scene_open(name, 1);
@@ -118,8 +118,8 @@ static void a_killed_holders_seat_is_given_on_when_its_session_ends(void)
     int64_t killed = scene_now_ns();
     UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
     int64_t took_ms = (scene_now_ns() - killed) / 1000000;
-    (void)printf("  given on %lld ms after the kill, session time %d ms\n", (long long)took_ms,
-                 SESSION_MS);
+    (void)printf("  granted again %lld ms after the kill, session timeout %d ms\n",
+                 (long long)took_ms, SESSION_MS);
     EXPECT(took_ms > SESSION_MS / 2);
     EXPECT_EQ(scene_info(pool).reaped, 1);
     scene_leave(1, waiter);
@@ -127,8 +127,8 @@ static void a_killed_holders_seat_is_given_on_when_its_session_ends(void)
     zk_expect_whole(name, 1);
 }
 
-/* Both seats come free; the first in line does not move, or is dead: that costs one seat. */
-static void who_is_first_in_line_and_stopped_or_dead_delays_nobody(void)
+/* Both seats become free. The first waiter is stopped or dead, and that costs one seat only. */
+static void a_stopped_or_dead_first_waiter_delays_no_other(void)
 {
     const char *name = named("stopped");
     for (int dead = 0; dead < 2; dead++) {
@@ -162,7 +162,7 @@ static void hold_and_look(void *name)
     struct usher_seat seat = scene_acquire(pool);
     EXPECT_EQ(usher_check(pool, &seat, &lease), 0);
     atomic_store(&board->flags[0], 1);
-    while (atomic_load(&board->flags[1]) == 0) { /* it is stopped meanwhile */
+    while (atomic_load(&board->flags[1]) == 0) { /* stopped during this loop */
         scene_pause_us(1000);
     }
     EXPECT_EQ(usher_check(pool, &seat, &lease), -EKEYEXPIRED);
@@ -173,7 +173,7 @@ static void hold_and_look(void *name)
     usher_close(pool);
 }
 
-static void a_stopped_holder_loses_its_seat_and_knows_it_before_it_does_anything(void)
+static void a_stopped_holder_knows_at_once_that_its_seat_is_lost(void)
 {
     const char *name = named("asleep");
     struct usher_pool *pool = scene_open(name, 1);
@@ -203,9 +203,10 @@ static void a_silent_server_costs_a_seat_only_if_it_stays_silent(void)
     EXPECT_EQ(kill(server.pid, SIGSTOP), 0);
     int64_t stopped = scene_now_ns();
     UNTIL(usher_check(pool, &seat, &lease) == -EKEYEXPIRED);
-    EXPECT(scene_now_ns() - stopped < SESSION_MS * 1000000LL); /* before the server gives it on */
+    /* before the server ends the session */
+    EXPECT(scene_now_ns() - stopped < SESSION_MS * 1000000LL);
     EXPECT_EQ(kill(server.pid, SIGCONT), 0);
-    EXPECT_EQ(usher_check(pool, &seat, &lease), -EKEYEXPIRED); /* and it stays so */
+    EXPECT_EQ(usher_check(pool, &seat, &lease), -EKEYEXPIRED); /* and it stays lost */
     usher_close(pool);
     zk_expect_whole(name, 1);
 }
@@ -219,7 +220,7 @@ static void use_after_fork(void *pool)
     usher_close(pool);
 }
 
-static void a_forked_child_has_nothing_of_it(void)
+static void a_forked_child_has_no_share_in_the_pool(void)
 {
     const char *name = named("forked");
     struct usher_lease lease;
@@ -251,7 +252,7 @@ static void a_pool_grows_and_shrinks(void)
     EXPECT_EQ(usher_resize(pool, 1), 0);
     EXPECT_EQ(scene_info(pool).owed, 1);
     scene_leave(0, guests[0]);
-    EXPECT_EQ(scene_info(pool).waiters, 1); /* that seat is gone */
+    EXPECT_EQ(scene_info(pool).waiters, 1); /* the lost seat is granted again */
     EXPECT_EQ(scene_info(pool).owed, 0);
     scene_leave(1, guests[1]);
     UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
@@ -280,7 +281,7 @@ static void a_pool_in_use_is_removed_only_by_force(void)
     EXPECT_EQ(usher_open(&again, name, &existing), -ENOENT);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     again = scene_open(name, 2);
-    EXPECT_EQ(usher_acquire(pool, &seat), -EIDRM); /* that is another pool */
+    EXPECT_EQ(usher_acquire(pool, &seat), -EIDRM); /* a new pool at the same path */
     seat = scene_acquire(again);
     EXPECT(zk_fence_of(again, &seat) > fence);
     usher_close(again);
@@ -334,15 +335,15 @@ int main(void)
     RUN(bad_names_and_options_are_refused);
     RUN(at_most_k_hold_a_seat_each_with_its_own_and_fences_grow);
     RUN(seats_go_in_order_of_arrival);
-    RUN(who_gives_up_leaves_no_trace);
-    RUN(a_killed_holders_seat_is_given_on_when_its_session_ends);
-    RUN(who_is_first_in_line_and_stopped_or_dead_delays_nobody);
-    RUN(a_stopped_holder_loses_its_seat_and_knows_it_before_it_does_anything);
+    RUN(giving_up_leaves_no_trace);
+    RUN(a_killed_holders_seat_is_granted_again_when_its_session_ends);
+    RUN(a_stopped_or_dead_first_waiter_delays_no_other);
+    RUN(a_stopped_holder_knows_at_once_that_its_seat_is_lost);
     RUN(a_silent_server_costs_a_seat_only_if_it_stays_silent);
-    RUN(a_forked_child_has_nothing_of_it);
+    RUN(a_forked_child_has_no_share_in_the_pool);
     RUN(a_pool_grows_and_shrinks);
     RUN(a_pool_in_use_is_removed_only_by_force);
-    RUN(who_holds_and_who_waits_outlives_a_server_that_is_killed);
+    RUN(holders_and_waiters_survive_a_killed_server);
     zk_server_kill(&server);
     return 0;
 }

@@ -1,6 +1,5 @@
 /*
- * Pools on ZooKeeper: how long a session is, who may use a pool, and what its guests tell of
- * themselves. A real server.
+ * Pools on ZooKeeper: settings, permissions, and what guests see of each other. Uses a real server.
  */
 #include "scene.h"
 #include "zk_raw.h"
@@ -31,7 +30,7 @@ static void set(const char *variable, const char *value)
     EXPECT_EQ(value == NULL ? unsetenv(variable) : setenv(variable, value, 1), 0);
 }
 
-/* What usher_open says, with that in the environment. */
+/* Return the result of usher_open with this variable in the environment. */
 static int opened(const char *variable, const char *value, const char *pool)
 {
     struct usher_pool *handle;
@@ -44,7 +43,7 @@ static int opened(const char *variable, const char *value, const char *pool)
     return error;
 }
 
-static void settings_that_mean_nothing_are_refused(void)
+static void malformed_settings_are_refused(void)
 {
     static const char *const times[] = {"soon", "-1", "99ms", "3601", "3601s", "10m", "1 s", "5.5"};
     static const char *const auths[] = {"gpu", "gpu:", ":secret", ":"};
@@ -58,11 +57,11 @@ static void settings_that_mean_nothing_are_refused(void)
     for (size_t r = 0; r < sizeof renewals / sizeof renewals[0]; r++) {
         EXPECT_EQ(opened("USHER_ZK_RENEW", renewals[r], "settings"), -EINVAL);
     }
-    EXPECT_EQ(opened("USHER_ZK_AUTH", "", "settings"), 0); /* as if it were not there */
+    EXPECT_EQ(opened("USHER_ZK_AUTH", "", "settings"), 0); /* empty counts as unset */
     zk_set_session(SESSION_MS);
 }
 
-/* A seat is valid for 0.6 of the session time; the servers have a word in that. */
+/* A seat is valid for 0.6 of the session timeout that the servers grant. */
 static void the_session_time_is_what_the_servers_grant(void)
 {
     static const struct {
@@ -74,7 +73,7 @@ static void the_session_time_is_what_the_servers_grant(void)
         set("USHER_ZK_TIMEOUT", times[t].asked);
         struct usher_pool *pool = scene_open(named("time"), 1);
         struct usher_seat seat = scene_acquire(pool);
-        if (usher_check(pool, &seat, &lease) == 0) { /* 120 ms may be over by now */
+        if (usher_check(pool, &seat, &lease) == 0) { /* the 120 ms may be over */
             EXPECT(lease.left_ns <= times[t].granted_ms * 600000);
             EXPECT(lease.left_ns > times[t].granted_ms * 300000 || times[t].granted_ms < 1000);
         } else {
@@ -87,7 +86,7 @@ static void the_session_time_is_what_the_servers_grant(void)
 }
 
 /* Debian's client library was built without TLS. */
-static void without_tls_in_the_client_library_that_is_said(void)
+static void without_tls_in_the_client_library_open_fails(void)
 {
     void *library = dlopen("libzookeeper_st.so.2", RTLD_NOW);
     if (library != NULL && dlsym(library, "zookeeper_init_ssl") == NULL) {
@@ -97,7 +96,7 @@ static void without_tls_in_the_client_library_that_is_said(void)
         EXPECT(before > 0); /* nothing is sent */
         EXPECT_EQ(zk_server_number(&server, "zk_connection_request_count"), before);
     } else {
-        (void)printf("  not so here: this client library has TLS\n");
+        (void)printf("  skipped: this client library has TLS\n");
     }
 }
 
@@ -109,7 +108,7 @@ static void acquire_and_release(void *name)
     usher_close(pool);
 }
 
-/* Somebody with these credentials waits, and is granted the seat that we give back. */
+/* A client with these credentials waits and is granted the seat that we give back. */
 static void hand_over(const char *name, const char *auth)
 {
     struct usher_pool *pool = scene_open(name, 1);
@@ -124,15 +123,15 @@ static void hand_over(const char *name, const char *auth)
     usher_close(pool);
 }
 
-/* What is made in it must not be for its maker alone: others grant it its seat. */
-static void who_has_a_password_can_use_a_pool_that_is_for_everybody(void)
+/* Its ticket must not be restricted to its creator: other clients must be able to grant it. */
+static void a_client_with_a_password_can_use_an_open_pool(void)
 {
     usher_close(scene_open(named("open"), 1));
     hand_over(named("open"), "team:secret");
     zk_expect_whole(named("open"), 1);
 }
 
-static void a_pool_made_with_a_password_is_for_those_who_have_it(void)
+static void a_pool_made_with_a_password_needs_it(void)
 {
     const char *name = named("team/private");
     char text[64];
@@ -143,7 +142,7 @@ static void a_pool_made_with_a_password_is_for_those_who_have_it(void)
     EXPECT_EQ(opened("USHER_ZK_AUTH", "team:wrong", "team/private"), -EACCES);
     EXPECT_EQ(opened("USHER_ZK_AUTH", "other:secret", "team/private"), -EACCES);
     EXPECT_EQ(opened("USHER_ZK_AUTH", NULL, "team/private"), -EACCES);
-    EXPECT_EQ(opened("USHER_ZK_AUTH", NULL, "team/another"), -EACCES); /* beside it, too */
+    EXPECT_EQ(opened("USHER_ZK_AUTH", NULL, "team/another"), -EACCES); /* nor beside it */
     EXPECT_EQ(usher_remove(name), -EACCES);
     EXPECT_EQ(usher_discard(name), -EACCES);
     EXPECT(strstr(usher_strerror(-EACCES), "USHER_ZK_AUTH") != NULL);
@@ -167,7 +166,7 @@ static void a_pool_made_with_a_password_is_for_those_who_have_it(void)
     set("USHER_ZK_AUTH", NULL);
 }
 
-/* What is made in it could not have its permissions: then others could not grant it its seat. */
+/* New nodes could not get its permissions, so other clients could not grant its tickets. */
 static void a_pool_whose_permissions_are_hidden_is_refused(void)
 {
     set("USHER_ZK_AUTH", "team:secret");
@@ -178,7 +177,7 @@ static void a_pool_whose_permissions_are_hidden_is_refused(void)
     zk_raw_close(raw);
 }
 
-/* As the message says. What is somebody else's stays. */
+/* As the error message says. Foreign nodes stay. */
 static void a_damaged_pool_can_be_removed_by_force(void)
 {
     static const char *const damages[] = {"usher 1 nonsense", "usher 999 1 0 0 0 0 0"};
@@ -200,8 +199,8 @@ static void a_damaged_pool_can_be_removed_by_force(void)
     }
 }
 
-/* By hand, while its session and the pool are there: that is neither's end. */
-static void a_ticket_that_somebody_deletes_is_not_a_pool_that_is_removed(void)
+/* A ticket is deleted by hand; its session and the pool still exist. */
+static void a_deleted_ticket_differs_from_a_removed_pool(void)
 {
     const char *name = named("deleted");
     struct usher_pool *pool = scene_open(name, 1);
@@ -224,8 +223,8 @@ static void a_ticket_that_somebody_deletes_is_not_a_pool_that_is_removed(void)
     zk_expect_whole(name, 1);
 }
 
-/* A guest that says what it is; it stays until it is told to leave. */
-static void introduce_oneself(void *name)
+/* A guest that describes itself and stays until it may leave. */
+static void describe_self(void *name)
 {
     struct usher_pool *pool;
     struct usher_options options = {.labels = "red,green", .note = "./train --all\n\x1b[2J"};
@@ -236,7 +235,7 @@ static void introduce_oneself(void *name)
     usher_close(pool);
 }
 
-static void it_is_told_who_they_are_and_since_when(void)
+static void inspect_shows_who_the_guests_are_and_since_when(void)
 {
     const char *name = named("told");
     struct usher_pool *pool = scene_open(name, 2);
@@ -248,10 +247,10 @@ static void it_is_told_who_they_are_and_since_when(void)
     scene_clear();
     int64_t began = scene_now_ns();
     for (int c = 0; c < 3; c++) {
-        children[c] = scene_start(introduce_oneself, (void *)(uintptr_t)name);
+        children[c] = scene_start(describe_self, (void *)(uintptr_t)name);
         UNTIL(usher_inspect(pool, NULL, NULL, 0) == c + 1);
     }
-    scene_pause_us(300000); /* clocks of servers have milliseconds */
+    scene_pause_us(300000); /* server clocks count milliseconds */
     EXPECT_EQ(usher_inspect(pool, NULL, guests, 4), 3);
     for (int c = 0; c < 3; c++) {
         (void)snprintf(where, sizeof where, "%d@%s", (int)children[c], host);
@@ -263,7 +262,7 @@ static void it_is_told_who_they_are_and_since_when(void)
         EXPECT(guests[c].since_ns > began - 2000000);
         EXPECT(guests[c].since_ns < scene_now_ns() - 200000000);
     }
-    EXPECT_EQ(usher_inspect(pool, NULL, guests, 1), 3); /* fewer than there are */
+    EXPECT_EQ(usher_inspect(pool, NULL, guests, 1), 3); /* room for one guest only */
     EXPECT_EQ(usher_verify(pool, NULL, NULL), 0);
     atomic_store(&board->flags[0], 1);
     for (int c = 0; c < 3; c++) {
@@ -288,14 +287,14 @@ static void open_once(void *name)
     usher_close(scene_open(name, 0));
 }
 
-/* Names of hosts are looked up under a lock of the C library: a child must not find it locked. */
+/* The C library looks up host names under a lock. A child must not find it locked. */
 static void a_child_opens_a_pool_whatever_our_threads_do(void)
 {
     enum { THREADS = 3, CHILDREN = 60 };
     pthread_t threads[THREADS];
     char name[128];
 #ifdef __SANITIZE_ADDRESS__
-    (void)printf("  not tried: the sanitizer's allocator does not unlock itself in such a child\n");
+    (void)printf("  skipped: the sanitizer's allocator stays locked in such a child\n");
     return;
 #endif
     (void)snprintf(name, sizeof name, "%s", named("forked"));
@@ -317,15 +316,15 @@ int main(void)
 {
     zk_begin(SESSION_MS);
     zk_server_start(&server, scene_directory());
-    RUN(settings_that_mean_nothing_are_refused);
+    RUN(malformed_settings_are_refused);
     RUN(the_session_time_is_what_the_servers_grant);
-    RUN(without_tls_in_the_client_library_that_is_said);
-    RUN(who_has_a_password_can_use_a_pool_that_is_for_everybody);
-    RUN(a_pool_made_with_a_password_is_for_those_who_have_it);
+    RUN(without_tls_in_the_client_library_open_fails);
+    RUN(a_client_with_a_password_can_use_an_open_pool);
+    RUN(a_pool_made_with_a_password_needs_it);
     RUN(a_pool_whose_permissions_are_hidden_is_refused);
     RUN(a_damaged_pool_can_be_removed_by_force);
-    RUN(a_ticket_that_somebody_deletes_is_not_a_pool_that_is_removed);
-    RUN(it_is_told_who_they_are_and_since_when);
+    RUN(a_deleted_ticket_differs_from_a_removed_pool);
+    RUN(inspect_shows_who_the_guests_are_and_since_when);
     RUN(a_child_opens_a_pool_whatever_our_threads_do);
     zk_server_kill(&server);
     return 0;

@@ -1,4 +1,4 @@
-/* Processes that come and go: see zk_workers.h. */
+/* Processes that acquire and release. zk_workers.h is the contract. */
 #include "zk_workers.h"
 
 #include "zk_server.h"
@@ -44,7 +44,8 @@ uint64_t zk_fence_of(struct usher_pool *pool, const struct usher_seat *seat)
     return lease.fence;
 }
 
-/* A seat, or in vain: giving up races with being granted. */
+/* Try to get a seat with a short deadline: giving up races with the grant. Return whether we got
+   it. */
 static bool take(struct usher_pool *pool, struct usher_seat *seat)
 {
     struct timespec soon = scene_in_ms((long)(scene_random() % 12));

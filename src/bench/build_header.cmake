@@ -1,4 +1,5 @@
-# bench_build.h: what usher-bench was built from and with. CMakeLists.txt has it run at each build.
+# Generate bench_build.h: commit and compiler of usher-bench. CMakeLists.txt runs this at each
+# build.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --tags
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed OR NOT commit)

@@ -1,22 +1,23 @@
 /*
- * Is the processor ours alone? On a machine that others share it may be half of one: the host runs
- * somebody else on the other half of the core, and tells nobody. Then whoever needs many
- * instructions takes half as long again, and whoever mostly waits for its atomics hardly longer: a
- * ratio of the two tells of the neighbour.
+ * Detect whether this process has a whole core. On a shared host a virtual CPU may be one
+ * hyperthread; the host may run another guest on the sibling without notice. Then code with many
+ * instructions takes 1.5 times as long, and code that mostly waits for atomics hardly longer. A
+ * ratio of two such peers then measures the neighbour.
  *
- * It is seen in work that keeps a core busy, some microseconds of it: it takes longer then than the
- * least that it ever took. Before each round it is waited until it does not, and if it does after
- * the round, that is made again.
+ * The probe is a few microseconds of work that keeps a core busy. If it takes longer than its
+ * minimum so far, the core is shared. Before each round we wait until the probe is fast. If it is
+ * slow after the round, we repeat the round.
  */
 #include "bench/calm.h"
 
 #include "bench/bench.h"
 
 enum { STEPS = 6000, LINES = 16, TRIES = 32 };
-static const double much = 1.05; /* so many times the least: the neighbour is there */
+static const double shared_core_factor =
+    1.05; /* above this multiple of the minimum, the core is shared */
 
-/* ns: as many additions at a time as a core can do, and some loads and stores. */
-static double work(void)
+/* Run the probe: independent additions, some loads and stores. Return its time in ns. */
+static double probe_ns(void)
 {
     static _Alignas(64) volatile uint64_t lines[LINES][8];
     uint64_t a = 1;
@@ -34,19 +35,19 @@ static double work(void)
     return bench_now_ns() - begin;
 }
 
-/* Whether the work takes no longer than it can. */
-static bool is_ours(struct bench_calm *calm, double *took)
+/* Run the probe once. Return whether it was as fast as its minimum. */
+static bool probe_is_fast(struct bench_calm *calm, double *took)
 {
-    *took = work();
+    *took = probe_ns();
     calm->least_ns = calm->least_ns == 0 || *took < calm->least_ns ? *took : calm->least_ns;
-    return *took <= much * calm->least_ns;
+    return *took <= shared_core_factor * calm->least_ns;
 }
 
-/* Until it is, or the time is over. How long the work took then. */
-static double await(struct bench_calm *calm)
+/* Wait until the probe is fast, or no time is left. Return its last time in ns. */
+static double wait_for_core(struct bench_calm *calm)
 {
     double took;
-    for (double begin = bench_now_ns(); !is_ours(calm, &took) && calm->spare_ns > 0;) {
+    for (double begin = bench_now_ns(); !probe_is_fast(calm, &took) && calm->spare_ns > 0;) {
         double now = bench_now_ns();
         calm->spare_ns -= now - begin;
         begin = now;
@@ -59,12 +60,12 @@ double bench_calmly(struct bench_calm *calm, void (*run)(uint64_t times), uint64
     double best = 0;
     double least = 0;
     for (unsigned tries = 1;; tries++) {
-        double before = await(calm);
+        double before = wait_for_core(calm);
         double begin = bench_now_ns();
         run(times);
         double took = bench_now_ns() - begin;
         double after;
-        bool ours = is_ours(calm, &after) && before <= much * calm->least_ns;
+        bool ours = probe_is_fast(calm, &after) && before <= shared_core_factor * calm->least_ns;
         double slower = before > after ? before : after;
         if (tries == 1 || slower < least) {
             best = took / (double)times;

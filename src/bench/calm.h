@@ -1,18 +1,20 @@
-/* Measuring while no other runs on the same core: calm.c says how that is seen. */
+/* Measure while no other guest runs on the same core. calm.c says how that is detected. */
 #ifndef USHER_BENCH_CALM_H
 #define USHER_BENCH_CALM_H
 
 #include <stdint.h>
 
-/* Of all that is measured so. All 0 but the time to begin with. */
+/* State of all measurements together. All zero at first except spare_ns. calm.c writes the rest.
+   ours <= counted. */
 struct bench_calm {
-    double least_ns;      /* that the work has taken */
-    double spare_ns;      /* so much time is left to measure again */
-    double counted, ours; /* so many rounds were kept, and in so many of these the core was ours */
-    double redone;        /* so many were not, and were made again */
+    double least_ns;      /* fastest probe so far */
+    double spare_ns;      /* time left for waiting and for repeated rounds */
+    double counted, ours; /* rounds kept; those of them with the core to ourselves */
+    double redone;        /* rounds that were repeated */
 };
 
-/* ns for one of `times` runs, of the calmest try if one had to be made again. */
+/* Return the ns of one of `times` runs. If rounds were repeated, use the one with the fastest
+   probes. */
 double bench_calmly(struct bench_calm *calm, void (*run)(uint64_t times), uint64_t times);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The checker against Spin, on the same states, one thread each: spin-compare measures it, and we
- * read what it prints.
+ * The checker against Spin on the same states, one thread each. spin-compare measures; this file
+ * reads its output.
  */
 #include "bench/bench.h"
 
@@ -52,7 +52,7 @@ void bench_checker(void)
     bench_table("checker", "states", "the checker and Spin, Colored Ticket, k=3, one thread",
                 "states/s", "more");
     if (system("command -v spin jq cc >/dev/null 2>&1") != 0 || access(lab, X_OK) != 0) {
-        bench_absent("checker", "Spin", "spin, jq, cc or usher-lab is not here");
+        bench_absent("checker", "Spin", "needs spin, jq, cc and usher-lab");
         return;
     }
     unsigned rounds = compare(bench_pick(3, 1, 1), n);

@@ -1,7 +1,7 @@
 /*
- * The Colored Ticket Algorithm (1989, Figs 2, 4, 6, 7, misprints corrected) for Spin, to measure the
- * checker against: each start .. finish is one d_step, and a process in its remainder has no ticket,
- * so the states are those of usher-lab's `colored` (Spin counts one more, the one before init).
+ * The Colored Ticket Algorithm (1989, Figs 2, 4, 6, 7, misprints corrected) for Spin, to compare with
+ * our checker. Each start .. finish is one d_step, and a process in its remainder has no ticket. So
+ * the states are those of usher-lab's `colored`. (Spin counts one more: the state before init.)
  *
  *     spin -a -DN=5 -DK=3 colored.pml && cc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m100000
  */

@@ -1,4 +1,4 @@
-/* What the workloads need of the operating system: clocks, children, shared memory, futexes. */
+/* OS services for the workloads: clocks, children, shared memory, futexes. */
 #include "bench/bench.h"
 
 #include <errno.h>
@@ -34,9 +34,9 @@ void bench_nap_us(unsigned us)
     (void)nanosleep(&t, NULL);
 }
 
-/* A chain of multiplications, each of which needs the one before, in a register: what memory, and
-   the processor's guesses about it, are like after a switch of processes must not make it longer.
-   One copy of it, so that what is measured is what is run. */
+/* A chain of dependent multiplications in a register. Its time does not depend on memory or on
+   branch prediction after a context switch. It is not inlined, so calibration and use run the
+   same code. */
 static __attribute__((noinline, aligned(64))) void spin(unsigned long times)
 {
     unsigned long chain = times;
@@ -46,7 +46,7 @@ static __attribute__((noinline, aligned(64))) void spin(unsigned long times)
     }
 }
 
-/* Loops that take a microsecond: the most that were ever seen in one, for noise only slows. */
+/* Loops per microsecond: the maximum ever measured, because noise only slows. */
 static double loops_a_us(void)
 {
     static double best;
@@ -72,12 +72,12 @@ void bench_work_ns(unsigned ns)
 pid_t bench_fork(void)
 {
     pid_t parent = getpid();
-    (void)fflush(stdout); /* or the child may write it again */
+    (void)fflush(stdout); /* otherwise the child may write it again */
     pid_t child = fork();
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) {
-            _exit(1); /* it had ended before we asked */
+            _exit(1); /* the parent had ended before prctl */
         }
     }
     if (child < 0) {
@@ -118,7 +118,7 @@ void bench_futex_wake(const void *word, unsigned count)
     (void)syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
-static long owner; /* of our files; children have their parent's */
+static long owner; /* pid in the names of our files; children keep their parent's */
 
 void bench_name_after(pid_t process)
 {

@@ -1,6 +1,6 @@
 /*
- * Processes with threads: see crowd.h. The first thread of each process does what it is told by
- * the driver: one command at a time for all, numbered, and all answer.
+ * Processes with threads. crowd.h is the contract. The first thread of each process obeys the
+ * driver. A command has a number and goes to all processes; each answers.
  */
 #include "bench/crowd.h"
 
@@ -23,13 +23,13 @@ struct crowd {
     _Alignas(64) _Atomic uint32_t answers, failures;
     enum command command;
     unsigned members;
-    herd_job *job; /* the same address in all: they are forked from one */
+    herd_job *job; /* valid in all processes: they are forks of one */
     long sleeps[MOST_PROCESSES];
     unsigned processes, threads;
     pid_t pids[MOST_PROCESSES];
 };
 
-/* How many of the first so many members are of this process. */
+/* Return how many of the first `members` members belong to this process. */
 static unsigned share(const struct crowd *crowd, unsigned process)
 {
     return (crowd->members + crowd->processes - 1 - process) / crowd->processes;
@@ -99,7 +99,7 @@ struct crowd *crowd_new(unsigned processes, unsigned threads, int (*prepare)(voi
         if (child == 0) {
             serve(crowd, p, prepare);
         }
-        crowd->pids[p] = child; /* not written by the child: the memory is shared */
+        crowd->pids[p] = child; /* the child does not write it: the memory is shared */
     }
     await_answers(crowd);
     if (crowd->failures != 0) {
@@ -135,24 +135,24 @@ static double cpu_ns(const struct crowd *crowd)
     return sum;
 }
 
-/* In a pool each waiter looks about once, 60 ms after it began to wait: whoever sleeps before that
-   does not sleep for long. So it takes 150 ms at least, the last 100 of them quiet; not much more
-   than that, for at a gate all look again every 300 ms. */
+/* In a pool each waiter scans once, 60 ms after it began to wait; a sleep before that is short.
+   So wait at least 150 ms, the last 100 of them quiet. Do not wait much longer: at a gate all
+   waiters check again every 300 ms. */
 void crowd_settle(struct crowd *crowd)
 {
     bench_nap_us(50000);
     double before = cpu_ns(crowd);
     unsigned quiet = 0;
-    for (unsigned look = 0; look < 200 && quiet < 5; look++) {
+    for (unsigned poll = 0; poll < 200 && quiet < 5; poll++) {
         bench_nap_us(20000);
         double now = cpu_ns(crowd);
-        /* 2 % of that time: no more than who looks for the dead */
+        /* 2 % of the interval: no more than scans for dead guests need */
         quiet = now - before < 4e5 ? quiet + 1 : 0;
         before = now;
     }
 }
 
-/* The first threads sleep once after each command: that is not the members'. */
+/* Subtract the sleep of each first thread after each command; it is not a member's. */
 long crowd_sleeps(struct crowd *crowd)
 {
     long sum = 0;

@@ -1,6 +1,6 @@
 /*
- * A crowd: processes with a herd of threads each. Member m is a thread of process m modulo the
- * number of processes, so that a few members are of as many processes as all of them.
+ * A crowd: processes with a herd of threads each. Member m is a thread of process m % processes, so
+ * a small number of members is spread over all processes.
  */
 #ifndef USHER_BENCH_CROWD_H
 #define USHER_BENCH_CROWD_H
@@ -9,17 +9,18 @@
 
 struct crowd;
 
-/* So many processes, each with so many threads; each calls prepare first. NULL if that fails. */
+/* Start `processes` processes with `threads` threads each. Each process calls prepare first.
+   NULL: failed. */
 struct crowd *crowd_new(unsigned processes, unsigned threads, int (*prepare)(void));
-/* Tell the first so many members to do something. */
+/* Run the job in the first `members` members. */
 void crowd_tell(struct crowd *crowd, unsigned members, herd_job *job);
-/* Wait until they have done it. */
+/* Wait until the job is done. */
 void crowd_await(struct crowd *crowd);
-/* Wait until they sleep, in whatever they do, and have slept for a while. */
+/* Wait until all members have been asleep for a while, whatever they are doing. */
 void crowd_settle(struct crowd *crowd);
-/* How often members have gone to sleep, so far: as the kernel counts. */
+/* The number of times members have gone to sleep, counted by the kernel. */
 long crowd_sleeps(struct crowd *crowd);
-/* Kill them all. */
+/* Kill all processes. */
 void crowd_end(struct crowd *crowd);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A link that delays what goes through it: what comes in at one end goes out at the other a fixed
- * time later, both ways, in order. With that, time on the link counts round trips: see zk.h.
+ * A link with a delay: bytes leave it a fixed time after they enter, in both directions and in
+ * order. Elapsed time divided by the delay counts round trips: see zk.h.
  */
 #include "bench/bench.h"
 #include "bench/zk.h"
@@ -22,13 +22,13 @@ struct piece {
     char bytes[];
 };
 
-/* One way of a connection. */
-struct way {
+/* One direction of a connection. */
+struct direction {
     int from, to;
     struct piece *first, **last;
 };
 
-static struct way ways[2 * MOST_LINKS];
+static struct direction directions[2 * MOST_LINKS];
 static unsigned count;
 static double delay_ns;
 
@@ -43,49 +43,50 @@ static int open_socket(int port, bool listens)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     if (listens ? bind(fd, to, sizeof address) != 0 || listen(fd, MOST_LINKS) != 0
                 : connect(fd, to, sizeof address) != 0) {
-        perror("usher-bench: a link");
+        perror("usher-bench: delayed link");
         exit(71);
     }
     return fd;
 }
 
-static void add_way(int from, int to)
+static void add_direction(int from, int to)
 {
-    ways[count] = (struct way){.from = from, .to = to};
-    ways[count].last = &ways[count].first;
+    directions[count] = (struct direction){.from = from, .to = to};
+    directions[count].last = &directions[count].first;
     count++;
 }
 
-/* Take what has come. At its end the other end is told, and only that. */
-static void take(struct way *way)
+/* Read what has arrived. At end of file, close the other side for writing. */
+static void take(struct direction *direction)
 {
     struct piece *piece = malloc(sizeof *piece + PIECE);
-    ssize_t got = piece == NULL ? -1 : read(way->from, piece->bytes, PIECE);
+    ssize_t got = piece == NULL ? -1 : read(direction->from, piece->bytes, PIECE);
     if (got <= 0) {
-        (void)shutdown(way->to, SHUT_WR);
-        way->from = -1;
+        (void)shutdown(direction->to, SHUT_WR);
+        direction->from = -1;
         free(piece);
         return;
     }
     *piece = (struct piece){.due_ns = bench_now_ns() + delay_ns, .length = (size_t)got};
-    *way->last = piece;
-    way->last = &piece->next;
+    *direction->last = piece;
+    direction->last = &piece->next;
 }
 
-/* Pass on what is due. When the next is, from now; -1: there is none. */
-static double pass_on(struct way *way)
+/* Forward all data that is due. Return the time until the next is due, or -1: none. */
+static double pass_on(struct direction *direction)
 {
-    while (way->first != NULL && way->first->due_ns <= bench_now_ns()) {
-        struct piece *piece = way->first;
+    while (direction->first != NULL && direction->first->due_ns <= bench_now_ns()) {
+        struct piece *piece = direction->first;
         for (size_t sent = 0; sent < piece->length;) {
-            ssize_t more = send(way->to, piece->bytes + sent, piece->length - sent, MSG_NOSIGNAL);
+            ssize_t more =
+                send(direction->to, piece->bytes + sent, piece->length - sent, MSG_NOSIGNAL);
             sent = more > 0 ? sent + (size_t)more : piece->length;
         }
-        way->first = piece->next;
-        way->last = way->first == NULL ? &way->first : way->last;
+        direction->first = piece->next;
+        direction->last = direction->first == NULL ? &direction->first : direction->last;
         free(piece);
     }
-    return way->first == NULL ? -1 : way->first->due_ns - bench_now_ns();
+    return direction->first == NULL ? -1 : direction->first->due_ns - bench_now_ns();
 }
 
 static void keep_linking(int listener, int to_port)
@@ -95,9 +96,9 @@ static void keep_linking(int listener, int to_port)
         struct pollfd polled[2 * MOST_LINKS + 1];
         double wait_ns = 1e9;
         for (unsigned w = 0; w < count; w++) {
-            double next = pass_on(&ways[w]);
+            double next = pass_on(&directions[w]);
             wait_ns = next >= 0 && next < wait_ns ? next : wait_ns;
-            polled[w] = (struct pollfd){.fd = ways[w].from, .events = POLLIN};
+            polled[w] = (struct pollfd){.fd = directions[w].from, .events = POLLIN};
         }
         polled[count] =
             (struct pollfd){.fd = count < 2 * MOST_LINKS ? listener : -1, .events = POLLIN};
@@ -106,15 +107,15 @@ static void keep_linking(int listener, int to_port)
         unsigned before = count;
         for (unsigned w = 0; w < before; w++) {
             if (polled[w].revents != 0) {
-                take(&ways[w]);
+                take(&directions[w]);
             }
         }
         if (polled[before].revents != 0) {
             int near = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
             int far = open_socket(to_port, false);
             (void)setsockopt(near, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-            add_way(near, far);
-            add_way(far, near);
+            add_direction(near, far);
+            add_direction(far, near);
         }
     }
 }

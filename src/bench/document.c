@@ -1,6 +1,5 @@
 /*
- * docs/benchmarks.md, made from the results: so no figure in it was ever typed by hand. The words
- * are here, what is measured and why; the figures are what they are.
+ * Write docs/benchmarks.md from the results. The text is here; every figure comes from the results.
  */
 #include "bench/bench.h"
 #include "bench/plot.h"
@@ -14,90 +13,85 @@ static const struct {
     const char *name, *title, *words;
 } sections[] = {
     {"uncontended", "Alone",
-     "One thread acquires and releases, and nobody else is about: what the atomics cost. Rounds\n"
-     "of a quarter of a millisecond, so that few are interrupted, in nine processes (`--quick`:\n"
-     "five), one after the other, each executed anew. The same loop is about a seventh slower in\n"
-     "some processes than in others, and stays so, by where its memory happens to lie: one\n"
-     "process would measure its luck. The figures are of the rounds of all of them together.\n\n"
-     "In a virtual machine another may run on the other half of the core, and slow down whoever\n"
-     "needs many instructions. So before and after each round some work is timed; if that took\n"
-     "longer than it can, the round is made again, a few times at most, and does not count,\n"
-     "whoever the peer is (but where hardly any is left: then all do). How often that was is told\n"
-     "above."},
+     "One thread acquires and releases without contention: the cost of the atomics. Rounds\n"
+     "take a quarter of a millisecond, so that few are interrupted. They run in nine processes\n"
+     "(`--quick`: five), one after the other, each a new execution. The same loop is about a\n"
+     "seventh slower in some processes than in others, depending on where its memory happens\n"
+     "to lie; a single process would measure that. The figures are over the rounds of all\n"
+     "processes together.\n\n"
+     "In a virtual machine the host may run another guest on the other half of the core, which\n"
+     "slows code with many instructions. So a probe is timed before and after each round. If\n"
+     "the probe is slow, the round does not count and is repeated, a few times at most; this\n"
+     "rule is the same for all peers. (If hardly any round is left, all count.) The number of\n"
+     "repeated rounds is printed above."},
     {"contended", "Many processes",
-     "Processes that come again as soon as they have left. At first all have a seat who run, and\n"
-     "the others are yet to run; it is a matter of luck for how long, and several times as fast "
-     "as\n"
-     "what comes after. So nothing is counted before each has had time for a turn on a processor.\n"
-     "Then throughput is measured, then waits, and order in rounds of its own, so that clocks and\n"
-     "counters slow nobody else. Longest waits of about 4 ms, or a multiple of that, are the\n"
-     "kernel's: somebody had the seat, or was on the way to it, and had to wait for a processor.\n"
-     "They are found where most get in without a sleep. `limit: one compare-and-swap` waits for\n"
-     "nobody at all: its longest wait is how long one that could run was kept waiting by the "
-     "kernel,\n"
-     "and nobody who is as fast as that can have a shorter one. So waits are told against the\n"
-     "longer one of the two limits', too. Peers that do not serve in order are fast\n"
-     "where one process may keep coming in; the last table shows what that costs the others. An\n"
-     "overtaking at the grant is a ticket let in before its turn; seen from outside, it is how\n"
-     "many more have entered before a process than had come before it, and includes those who\n"
-     "were stopped between coming and being in line.\n\n"
-     "What is compared is measured in more rounds than the rest, and in the most where few come.\n"
-     "Two peers are measured twice, "
-     "the\n"
-     "second time as `again`: what a peer is against itself is\n"
-     "what chance makes of a cell. Where each entry is a wake-up it is the kernel's choice, cell "
-     "by\n"
-     "cell and round by round, whether the next one runs where the last one did, or on the other\n"
-     "processor, which takes several times as long.\n\n"
-     "In a virtual machine it may be that the processors do not run at the same time. So before\n"
-     "each cell two processes, one on each, hand a cache line to each other; the mean of its ways\n"
-     "over their median, told above, is about 1 if both always ran. If it is 2 or more, this\n"
-     "section tells of the host. Throughput and waits that were measured while the host took\n"
-     "processors away are measured again, at the same peer, a few times at most and for less than\n"
-     "a minute in all, and the calmest counts; how often that was is told above, too."},
+     "Each process acquires again as soon as it has released. At the start the running\n"
+     "processes share the seats while the others have not run yet; that phase is several times\n"
+     "as fast as what follows, and its length is random. So nothing is counted before each\n"
+     "process has had time for a turn on a CPU. Then throughput is measured, then waits. Order\n"
+     "is measured in separate rounds, so that its clocks and counters slow nothing else.\n\n"
+     "Longest waits of about 4 ms, or a multiple of that, come from the kernel: a holder, or a\n"
+     "process about to get the seat, waited for a CPU. They appear where most processes get in\n"
+     "without a sleep. `limit: one compare-and-swap` never waits for a seat: its longest wait\n"
+     "is how long the kernel kept a runnable process from running, and no peer as fast as that\n"
+     "can have a shorter one. So waits are compared with the longer one of the two limits as\n"
+     "well. Peers that do not serve in order are fast where one process may enter again and\n"
+     "again; the last table shows what that costs the others. An overtaking at the grant is a\n"
+     "ticket that was let in before its turn. Seen from outside, it is the number of processes\n"
+     "that entered before a process minus the number that arrived before it; this includes\n"
+     "processes that were stopped between arriving and being in line.\n\n"
+     "Compared cells have more rounds than the rest, and the most rounds where there are few\n"
+     "processes. Two peers are measured twice, the second time as `again`: the ratio of a peer\n"
+     "to itself shows the noise of a cell. Where each entry is a wake-up, the kernel decides,\n"
+     "cell by cell and round by round, whether the next process runs on the same CPU as the\n"
+     "last one or on the other CPU, which takes several times as long.\n\n"
+     "In a virtual machine the CPUs may not run at the same time. So before each cell two\n"
+     "processes, one on each CPU, pass a cache line to each other. The mean of a pass divided\n"
+     "by the median, printed above, is about 1 if both CPUs always ran. If it is 2 or more,\n"
+     "this section measures the host. Throughput and waits that were measured while the host\n"
+     "took CPUs away are measured again for the same peer, a few times at most and for less\n"
+     "than a minute in all; the least disturbed run counts. The number of repetitions is\n"
+     "printed above as well."},
     {"handover", "Handed to a sleeper",
-     "From just before a release to just after the other process has it. The limit is a futex and\n"
-     "nothing else. Whoever has to wait comes 10 us before, and sleeps by then, unless it looks "
-     "for\n"
-     "its turn or gives way for longer: as the pool and the gate do."},
+     "The time from just before a release until just after the other process has the seat. The\n"
+     "limit is a futex and nothing else. The waiting process arrives 10 us earlier and is\n"
+     "asleep by then, unless it spins or yields for longer, as the pool and the gate do."},
     {"parked", "With a long line",
-     "A seat goes down a line of threads of 100 processes, all asleep. Wake-ups are counted by "
-     "the\n"
-     "kernel, as voluntary switches."},
+     "A seat is handed down a line of threads of 100 processes, all asleep. The kernel counts\n"
+     "the wake-ups, as voluntary context switches."},
     {"growth", "As N and k grow",
-     "Of one that comes again and again, whatever it needs is near at hand: that does not depend\n"
-     "on how many others there are. The other figures are of one call in a thread that was\n"
-     "asleep: caches are cold for all alike. But who survives deaths has a row for each guest,\n"
-     "and the more guests there are the colder is each row; nobody who has one grows as little as\n"
-     "`limit_fifo`, which has none. `limit_fifo + a row each` shows what that alone costs: it is\n"
-     "`limit_fifo`, and its guests write a row of their own when they come and when they leave. "
-     "It\n"
+     "A thread that acquires repeatedly has all its data in the cache, so its cost does not\n"
+     "depend on the number of other guests. The other figures are those of one call in a\n"
+     "thread that was asleep: caches are cold for all peers. A peer that survives deaths has a\n"
+     "row for each guest, and more guests make each row colder; no such peer grows as little\n"
+     "as `limit_fifo`, which has no rows. `limit_fifo + a row each` measures that cost alone:\n"
+     "it is `limit_fifo` whose guests write a row when they arrive and when they leave. It\n"
      "still survives nothing."},
     {"recovery", "A holder is killed",
-     "SIGKILL, while another process waits, at no moment in particular. Peers that are said to "
-     "let\n"
-     "nobody in any more were given a second."},
-    {"idle", "Waiting", "Processes that wait while nothing happens, all of them together."},
+     "SIGKILL at a random moment, while another process waits. For peers listed as letting no\n"
+     "process in any more, the test waited one second."},
+    {"idle", "Waiting",
+     "The CPU time of waiting processes while nothing happens, all of them together."},
     {"memory", "Memory", "The file of a pool, and the gate."},
-    {"job", "A job", "`true`, by itself and behind a command that lets so many run at a time."},
-    {"inspect", "Looking at it",
-     "A pool with guests of 100 processes. Looking takes no lock. Whether those who come and go\n"
-     "notice it is compared with another process that looks as much, but at another pool with as\n"
-     "many guests: who reads so much slows its neighbour where the two share a core or a cache.\n"
-     "One that is only busy shows how much that is."},
+    {"job", "A job", "`true`, by itself and under a command that limits how many run at a time."},
+    {"inspect", "Inspecting",
+     "A pool with guests of 100 processes. Inspecting takes no lock. To see whether it slows\n"
+     "acquire and release, it is compared with a process that inspects another pool with as\n"
+     "many guests: reading so much memory slows a neighbour that shares a core or a cache. A\n"
+     "neighbour that is only busy shows how much that is."},
     {"checker", "The checker", "`src/bench/spin-compare`: the same states, one thread each."},
     {"zookeeper", "Pools on ZooKeeper",
-     "One server on loopback, which does not wait for its disk; clients are processes, each\n"
-     "with a session of its own. Beside usher: kazoo's Semaphore (a Python library; so its\n"
-     "speed says little, and its round trips and notifications more), and the engine itself: a\n"
-     "client that writes a node, waits for the answer, and writes again. A cycle of usher's is\n"
-     "three such writes, in four round trips. Round trips are measured: time on a link that\n"
-     "delays everything, over that delay. Notifications are counted by the server. A killed\n"
-     "holder's seat is free when its session ends, of which kazoo's first in line is notified,\n"
-     "while usher's look every third of a session time. But kazoo's first in line holds a\n"
-     "lock, so that one that is stopped there holds up all others until its session ends,\n"
-     "however many seats are free; usher's is granted one by whoever gives it back, and the\n"
-     "next has the other."},
+     "One server on loopback, which does not wait for its disk. Each client is a process with\n"
+     "its own session. Compared with usher: kazoo's Semaphore (a Python library, so its speed\n"
+     "says little, and its round trips and notifications more), and ZooKeeper alone: a client\n"
+     "that writes a node, waits for the answer, and writes again. One cycle of usher is three\n"
+     "such writes, in four round trips. Round trips are elapsed time on a link that delays\n"
+     "everything, divided by the delay. The server counts notifications.\n\n"
+     "The seat of a killed holder becomes free when its session ends. ZooKeeper notifies\n"
+     "kazoo's first waiter of that; usher's first waiters scan every third of the session\n"
+     "timeout. But kazoo's first waiter holds a lock, so if it is stopped, all others wait\n"
+     "until its session ends, however many seats are free. In usher the releasing client\n"
+     "grants a seat to the stopped waiter, and the next waiter gets the other seat."},
 };
 
 static void write_machine(FILE *file, const json_t *results)
@@ -114,14 +108,15 @@ static void write_machine(FILE *file, const json_t *results)
     for (unsigned k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         (void)fprintf(file, "| %s | %s |\n", keys[k][0], bench_text(machine, keys[k][1]));
     }
-    (void)fprintf(file,
-                  "| processors | %.0f |\n| load when it began | %.2f |\n| took | %.0f s |\n"
-                  "| of which the host gave to others | %.0f s, of all processors together |\n",
-                  bench_number(machine, "processors"), bench_number(machine, "load"),
-                  bench_number(results, "seconds"), bench_number(results, "stolen"));
+    (void)fprintf(
+        file,
+        "| processors | %.0f |\n| load at the start | %.2f |\n| took | %.0f s |\n"
+        "| of which the host gave to other guests | %.0f s, of all processors together |\n",
+        bench_number(machine, "processors"), bench_number(machine, "load"),
+        bench_number(results, "seconds"), bench_number(results, "stolen"));
 }
 
-/* The median, and how far the quartiles are from it, in percent. */
+/* Write the median and half the distance of the quartiles, in percent. */
 static void write_figure(FILE *file, const json_t *row)
 {
     char text[16];
@@ -134,7 +129,7 @@ static void write_figure(FILE *file, const json_t *row)
     }
 }
 
-/* The first three columns of a ratio. */
+/* Write the first three columns of a ratio. */
 static void write_measured(FILE *file, const json_t *ratio)
 {
     char figure[3][16];
@@ -184,7 +179,7 @@ static void write_allows(FILE *file, const json_t *results)
     }
 }
 
-/* With one case: the peers, and each against the first. */
+/* A table with one case: list the peers, each relative to the first. */
 static void write_peers(FILE *file, const json_t *table, const char *const *peers, unsigned count)
 {
     double first = bench_number(bench_find(table, "", peers[0]), "median");
@@ -261,7 +256,7 @@ static void write_absent(FILE *file, const json_t *results, const char *workload
     }
 }
 
-/* Could nothing of it be measured here? */
+/* Return whether nothing of this workload could be measured. */
 static bool is_all_absent(const json_t *results, const char *workload)
 {
     size_t a;
@@ -310,20 +305,23 @@ static int write_section(FILE *file, const json_t *results, unsigned s, const ch
 
 static void write_head(FILE *file, const json_t *results)
 {
-    (void)fprintf(
-        file, "# Benchmarks\n\nWritten by `make bench` from what it measured; no figure here is "
-              "typed by hand. `usher-bench --help`\nsays how to measure again. Every figure is "
-              "the median of rounds in which all peers take turns, in\nchanging order; ± is half "
-              "the distance of the quartiles. A wanted figure is a ratio round by round.\nThe "
-              "limits are what nobody can beat who does this at all: one compare-and-swap; "
-              "`limit_fifo`, a FIFO\nsemaphore on futexes that survives nothing; two processes "
-              "that only wake each other. `limit: could be\nrepaired` is `limit_fifo` with the "
-              "least that others need to tell what a guest had done when it died:\na row for "
-              "each guest, words that name who changed them last, a look at that one's row "
-              "before its\nname is overwritten, no sleep for ever. It repairs nothing, and has no "
-              "numbers for seats.\n\n");
+    (void)fputs("# Benchmarks\n\n"
+                "`make bench` writes this file from its measurements; no figure here is typed\n"
+                "by hand. `usher-bench --help` says how to measure again. Every figure is the\n"
+                "median of rounds in which all peers take turns, in changing order; ± is half\n"
+                "the distance of the quartiles. A wanted figure is a ratio computed round by\n"
+                "round.\n\n"
+                "The limits are lower bounds for any implementation: one compare-and-swap;\n"
+                "`limit_fifo`, a FIFO semaphore on futexes that survives nothing; two processes\n"
+                "that only wake each other. `limit: could be repaired` is `limit_fifo` with the\n"
+                "least work that lets others find out what a dead guest had done: a row for\n"
+                "each guest, words that name the guest that changed them last, a check of that\n"
+                "guest's row before its name is overwritten, and no unbounded sleep. It repairs\n"
+                "nothing, and its seats have no numbers."
+                "\n\n",
+                file);
     if (strcmp(bench_text(results, "effort"), "full") != 0) {
-        (void)fprintf(file, "**Few rounds (%s): to look at, not to quote.**\n\n",
+        (void)fprintf(file, "**Few rounds (%s): a rough impression, not to quote.**\n\n",
                       bench_text(results, "effort"));
     }
     write_machine(file, results);

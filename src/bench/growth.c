@@ -1,15 +1,15 @@
 /*
- * Cost as N and k grow. N: so many threads have used it before, k = 4, and one of them comes and
- * goes again and again; or one after the other does, once. k: so many come and stay, until all
- * seats are taken.
+ * Cost as N and k grow. N series: N threads have used the peer before, k = 4; then either one
+ * thread acquires and releases repeatedly, or the threads do it in turn, once each. k series: k
+ * threads acquire one after the other and stay, until all seats are taken.
  *
- * A peer that numbers seats must find a free one. The first time all come at once each has only
- * ever been in alone; the second time each has had a seat before, and they come in another order.
- * Each time is of one call in a thread that was asleep, so caches are cold for all alike; but for
- * one that comes again and again.
+ * A peer with numbered seats must find a free one. In the first filling each thread has used the
+ * peer only alone. In the second each has had a seat before, and they arrive in another order. Each
+ * time is that of one call in a thread that was asleep, so caches are cold for all peers; the
+ * repeated series is the exception.
  *
- * Whoever survives deaths has a row for each guest, and the more guests there are the colder is
- * each row. What that alone costs is seen with limit_fifo + a row each.
+ * A peer that survives deaths has a row for each guest, and more guests make each row colder.
+ * "limit_fifo + a row each" measures that cost alone.
  */
 #include "bench/bench.h"
 #include "bench/herd.h"
@@ -23,20 +23,20 @@
 enum { MOST_SIZES = 8, ROUNDS = 16, SAMPLES = 256, TURNS = 200 };
 
 static const struct bench_peer *peer;
-static double began, came, gone;
+static double began, acquired, released;
 
-static void come_and_go(unsigned member)
+static void take_turn(unsigned member)
 {
     (void)member;
     began = bench_now_ns();
     peer->get();
-    came = bench_now_ns();
+    acquired = bench_now_ns();
     peer->pass();
-    gone = bench_now_ns();
+    released = bench_now_ns();
 }
 
-/* Only the second half counts: what it needs is near at hand by then. */
-static void come_again_and_again(unsigned member)
+/* Time only the second half: caches are warm by then. */
+static void repeat_turns(unsigned member)
 {
     (void)member;
     for (unsigned turn = 0; turn < 2 * TURNS; turn++) {
@@ -46,77 +46,78 @@ static void come_again_and_again(unsigned member)
         peer->get();
         peer->pass();
     }
-    gone = bench_now_ns();
+    released = bench_now_ns();
 }
 
-static void come(unsigned member)
+static void acquire(unsigned member)
 {
     (void)member;
     began = bench_now_ns();
     peer->get();
-    came = bench_now_ns();
+    acquired = bench_now_ns();
 }
 
-static void go(unsigned member)
+static void release(unsigned member)
 {
     (void)member;
-    came = bench_now_ns();
+    acquired = bench_now_ns();
     peer->pass();
-    gone = bench_now_ns();
+    released = bench_now_ns();
 }
 
-static void do_it(struct herd *herd, unsigned member, herd_job *job)
+static void run_job(struct herd *herd, unsigned member, herd_job *job)
 {
     herd_tell(herd, member, job);
     herd_await(herd, member);
 }
 
-/* The i-th of so many in an order that is all over the place; `count` is a power of two. */
+/* Return the i-th number of a fixed shuffle of 0 .. count - 1; `count` is a power of two. */
 static unsigned shuffled(unsigned i, unsigned count)
 {
     return (i * 2654435761U + 97) % count;
 }
 
-/* The median of coming and going, over a sample of the members; if they are few, of all of them,
-   several times: the fewest are what the others are compared with. */
+/* Return the median time of one acquire and release over a sample of the members. If there are
+   few, sample each several times: small N is the base of the comparison. */
 static double turn_ns(struct herd *herd, unsigned guests)
 {
     double took[SAMPLES];
     assert(guests > 0);
     for (unsigned i = 0; i < SAMPLES; i++) {
-        do_it(herd, shuffled(i % guests, guests), come_and_go);
-        took[i] = gone - began;
+        run_job(herd, shuffled(i % guests, guests), take_turn);
+        took[i] = released - began;
     }
     return bench_summarise(took, SAMPLES).median;
 }
 
-/* The same of one that is not the only one to have been there, but the only one to come now. */
-static double again_ns(struct herd *herd, unsigned guests)
+/* The same for one member that acquires and releases repeatedly, after all members have used the
+   peer. */
+static double repeated_turn_ns(struct herd *herd, unsigned guests)
 {
     double took[SAMPLES];
     assert(guests > 0);
     for (unsigned i = 0; i < SAMPLES; i++) {
-        do_it(herd, shuffled(i % guests, guests), come_again_and_again);
-        took[i] = (gone - began) / TURNS;
+        run_job(herd, shuffled(i % guests, guests), repeat_turns);
+        took[i] = (released - began) / TURNS;
     }
     return bench_summarise(took, SAMPLES).median;
 }
 
-/* The mean of coming, while so many come and stay; then all leave. */
+/* Return the mean time of an acquire while `seats` members acquire and stay; then all release. */
 static double fill_ns(struct herd *herd, unsigned seats, bool mixed)
 {
     double sum = 0;
     for (unsigned i = 0; i < seats; i++) {
-        do_it(herd, mixed ? shuffled(i, seats) : i, come);
-        sum += came - began;
+        run_job(herd, mixed ? shuffled(i, seats) : i, acquire);
+        sum += acquired - began;
     }
     for (unsigned i = 0; i < seats; i++) {
-        do_it(herd, i, go);
+        run_job(herd, i, release);
     }
     return sum / seats;
 }
 
-/* The same not for the first time: as often as it takes to have a sample. */
+/* The same for later fillings, repeated until the sample is large enough. */
 static double refill_ns(struct herd *herd, unsigned seats)
 {
     double sum = 0;
@@ -130,20 +131,20 @@ static double refill_ns(struct herd *herd, unsigned seats)
 
 struct series {
     const char *table, *title;
-    bool by_seats, again; /* by guests, otherwise; for the first time, or not */
+    bool by_seats, again; /* by_seats: k series, else N series; again: repeated */
     unsigned sizes[MOST_SIZES];
     unsigned count;
 };
 
 typedef double figures[BENCH_MAX_PEERS][MOST_SIZES][ROUNDS];
-static figures took, took_again; /* a call, or a turn; of one that comes again and again */
+static figures took, took_again; /* first call or turn; repeated turns of one thread */
 static bool fits[BENCH_MAX_PEERS][MOST_SIZES];
 
 static double measure(const struct series *series, struct herd *herd, unsigned size)
 {
     double found;
     for (unsigned m = 0; m < size; m++) {
-        do_it(herd, m, come_and_go); /* they claim what they keep */
+        run_job(herd, m, take_turn); /* creates each thread's own data */
     }
     if (series->by_seats) {
         found = fill_ns(herd, size, false);
@@ -164,7 +165,7 @@ static void run(const struct series *series, const struct bench_peer *const *pee
             fits[p][s] = peer->open(series->by_seats ? size : 4, size) == 0;
             if (fits[p][s] && peer->attach() == 0) {
                 took[p][s][round] = measure(series, herd, size);
-                took_again[p][s][round] = series->by_seats ? 0 : again_ns(herd, size);
+                took_again[p][s][round] = series->by_seats ? 0 : repeated_turn_ns(herd, size);
                 peer->detach();
                 peer->close();
             }
@@ -181,13 +182,13 @@ static double growth(const struct series *series, unsigned p, unsigned round)
 static const char *when(const struct series *series)
 {
     if (!series->by_seats) {
-        return series->again ? "one again and again" : "one after the other";
+        return series->again ? "one thread repeatedly" : "threads in turn";
     }
-    return series->again ? "coming again" : "all at once for the first time";
+    return series->again ? "later acquires" : "first acquires";
 }
 
-/* A peer's growth beside a limit's: memory is colder for all, the more there are. Where it is not,
-   by itself: `limit` is the peer. */
+/* Compare a peer's growth with that of a limit, because memory gets colder for both. Where that
+   does not matter, compare with 1: `limit` is the peer. */
 static void want(const struct series *series, const struct bench_peer *const *peers, unsigned p,
                  unsigned limit, unsigned rounds)
 {
@@ -200,17 +201,18 @@ static void want(const struct series *series, const struct bench_peer *const *pe
     }
     (void)snprintf(what, sizeof what, "%s, %s %u / %u, %s%s%s", peers[p]->name,
                    series->by_seats ? "k" : "N", series->sizes[series->count - 1], series->sizes[0],
-                   when(series), limit == p ? "" : "; beside ",
+                   when(series), limit == p ? "" : "; relative to ",
                    limit == p ? "" : peers[limit]->name);
     struct bench_summary ratio = bench_ratio(own, beside, rounds);
     if (peers[p] == &bench_limit_rows) {
-        bench_tell(what, ratio); /* what a row costs */
+        bench_tell(what, ratio); /* the cost of a row */
     } else {
         bench_want(what, ratio, true, 1.5);
     }
 }
 
-/* The limits are the first two: without a row for each guest, which is the gate's, and with. */
+/* The first two peers are the limits: without a row for each guest (compared with the gate), and
+   with one. */
 static void report(const struct series *series, const struct bench_peer *const *peers,
                    unsigned count, unsigned rounds)
 {
@@ -234,7 +236,7 @@ static void report(const struct series *series, const struct bench_peer *const *
             continue;
         }
         if (!fits[p][series->count - 1]) {
-            bench_absent("growth", peers[p]->name, "does not fit so many");
+            bench_absent("growth", peers[p]->name, "too many guests for it");
             continue;
         }
         if (hot) {
@@ -253,19 +255,19 @@ void bench_growth(void)
 {
     static const struct series full[] = {
         {"guests",
-         "coming and going once, N have been there",
+         "acquire and release once, after N threads have used it",
          false,
          false,
          {16, 64, 256, 1024, 4096, 16384},
          6},
         {"first",
-         "coming, k at once, for the first time",
+         "acquire until k are held, first time",
          true,
          false,
          {16, 64, 256, 1024, 4096},
          5},
         {"again",
-         "coming, k at once, not for the first time",
+         "acquire until k are held, later times",
          true,
          true,
          {16, 64, 256, 1024, 4096},
@@ -285,7 +287,7 @@ void bench_growth(void)
         series.count = bench_pick(series.count, series.count - 1, 2);
         struct herd *herd = herd_new(series.sizes[series.count - 1]);
         if (herd == NULL) {
-            bench_absent("growth", "all", "this machine does not have so many threads for us");
+            bench_absent("growth", "all", "this machine cannot start so many threads");
             return;
         }
         run(&series, peers, count, herd, rounds);
@@ -293,7 +295,7 @@ void bench_growth(void)
         report(&series, peers, count, rounds);
         if (!series.by_seats) {
             series.table = "hot";
-            series.title = "again and again, N have been there";
+            series.title = "acquire and release repeatedly, after N threads have used it";
             series.again = true;
             report(&series, peers, count, rounds);
         }

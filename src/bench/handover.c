@@ -1,7 +1,7 @@
 /*
- * One seat, back and forth between two processes, each turn a wake-up: on one processor and across
- * two. The limit is two processes that do nothing but wake each other. Only peers that serve in
- * order take turns by themselves.
+ * One seat, back and forth between two processes, on one CPU and across two. Each turn is a
+ * wake-up. The limit is two processes that only wake each other. Only peers that serve in order
+ * alternate by themselves.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"
@@ -19,7 +19,7 @@ static struct shared {
     _Alignas(64) _Atomic uint32_t wants[2];
     _Alignas(64) _Atomic uint32_t ball;
     _Alignas(64) _Atomic uint32_t ready;
-    _Alignas(64) double passed_ns; /* these are written by who is in */
+    _Alignas(64) double passed_ns; /* these are written by the holder */
     unsigned count;
     double took[2 * MOST_TURNS];
 } * shared;
@@ -59,8 +59,8 @@ static const struct bench_peer ping_pong = {
 };
 
 /*
- * Who is in waits until the other wants to be, and some more, so that it sleeps: every pass is a
- * hand-over to a sleeper. Whoever gets it notes how long that took.
+ * The holder waits until the other process wants the seat, and a little longer, so that it sleeps.
+ * So every pass is a hand-over to a sleeper. The new holder records the time.
  */
 static void take_turns(const struct bench_peer *peer, unsigned turns)
 {
@@ -79,7 +79,7 @@ static void take_turns(const struct bench_peer *peer, unsigned turns)
         shared->passed_ns = bench_now_ns();
         peer->pass();
     }
-    atomic_store(&shared->wants[me], 1); /* for the other's last turn */
+    atomic_store(&shared->wants[me], 1); /* lets the other process finish its last turn */
 }
 
 static void be_player(const struct bench_peer *peer, unsigned turns)
@@ -95,7 +95,7 @@ static void be_player(const struct bench_peer *peer, unsigned turns)
     _exit(error == 0 ? 0 : 1);
 }
 
-/* ns of a hand-over, the median of many; 0 if it failed. */
+/* Return the median ns of a hand-over; 0: failed. */
 static double measure(const struct bench_peer *peer, const unsigned *processors)
 {
     const unsigned turns = bench_pick(2000, 200, 20);
@@ -117,7 +117,7 @@ static double measure(const struct bench_peer *peer, const unsigned *processors)
         (void)wait(&status);
         failed = failed || status != 0;
     }
-    if (!failed && shared->count > 1) { /* the first was handed over by nobody */
+    if (!failed && shared->count > 1) { /* the first entry was no hand-over */
         took = bench_summarise(shared->took + 1, shared->count - 1).median;
     }
     peer->close();
@@ -125,7 +125,7 @@ static double measure(const struct bench_peer *peer, const unsigned *processors)
     return took;
 }
 
-/* A ratio that is wanted, or, most = 0, only told. */
+/* Record a wanted ratio; most == 0: only print it. */
 static void want(const char *peer, const char *against, const char *title,
                  struct bench_summary ratio, double most)
 {

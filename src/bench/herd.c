@@ -1,4 +1,4 @@
-/* Threads by the thousand: see herd.h. */
+/* Thousands of threads. herd.h is the contract. */
 #include "bench/herd.h"
 
 #include "bench/bench.h"
@@ -11,8 +11,8 @@
 
 enum { STACK = 64 * 1024 };
 
-/* state: IDLE; the driver makes it TOLD, the member IDLE again when it has done it. */
-enum { IDLE, TOLD };
+/* A member's state: the driver sets HAS_JOB; the member sets IDLE when its job is done. */
+enum { IDLE, HAS_JOB };
 
 struct member {
     _Alignas(64) _Atomic uint32_t state;
@@ -23,7 +23,7 @@ struct member {
 
 struct herd {
     unsigned count;
-    size_t stack_size; /* of all: one mapping, for a process may not have many */
+    size_t stack_size; /* of all members, in one mapping: the number of mappings is limited */
     char *stacks;
     struct member members[];
 };
@@ -86,15 +86,15 @@ struct herd *herd_new(unsigned members)
 
 void herd_tell(struct herd *herd, unsigned member, herd_job *job)
 {
-    struct member *told = &herd->members[member];
-    told->job = job;
-    atomic_store(&told->state, TOLD);
-    bench_futex_wake(&told->state, 1);
+    struct member *chosen = &herd->members[member];
+    chosen->job = job;
+    atomic_store(&chosen->state, HAS_JOB);
+    bench_futex_wake(&chosen->state, 1);
 }
 
 void herd_await(struct herd *herd, unsigned member)
 {
-    await_change(&herd->members[member].state, TOLD);
+    await_change(&herd->members[member].state, HAS_JOB);
 }
 
 void herd_end(struct herd *herd)

@@ -1,21 +1,21 @@
 /*
- * A herd: threads by the thousand that sleep until one is told to do something. They stay, so that
- * whatever a peer keeps for a thread is there in every round.
+ * A herd: thousands of threads that sleep until one gets a job. They live through all rounds, so
+ * data that a peer keeps for each thread stays.
  */
 #ifndef USHER_BENCH_HERD_H
 #define USHER_BENCH_HERD_H
 
 struct herd;
-/* What a member does: `job(member)` runs in that member's thread. */
+/* A job; it runs in the member's thread. */
 typedef void herd_job(unsigned member);
 
-/* So many threads; NULL if there cannot be so many. */
+/* Start `members` threads; NULL: not possible. */
 struct herd *herd_new(unsigned members);
-/* Tell one to do something; it must have nothing to do. Who sleeps in it can be left there. */
+/* Give a member a job. It must be idle. A member may stay asleep inside its job. */
 void herd_tell(struct herd *herd, unsigned member, herd_job *job);
-/* Wait until a member has done what it was told. */
+/* Wait until the member's job is done. */
 void herd_await(struct herd *herd, unsigned member);
-/* All must have nothing to do. */
+/* End all threads. All must be idle. */
 void herd_end(struct herd *herd);
 
 #endif

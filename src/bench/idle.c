@@ -1,4 +1,4 @@
-/* Processor time of waiters, each a process, while nothing happens. */
+/* CPU time of waiting processes while nothing happens. */
 #include "bench/bench.h"
 #include "bench/peers.h"
 
@@ -13,7 +13,7 @@
 
 static _Atomic uint32_t *came;
 
-/* A holder says that it has come when it is in, a waiter before. */
+/* A holder reports after its acquire, a waiter before it. */
 static pid_t start(const struct bench_peer *peer, bool holder)
 {
     pid_t child = bench_fork();
@@ -54,7 +54,7 @@ static void await_all(unsigned count)
     }
 }
 
-/* % of a core, of all waiters together, in each of some seconds. */
+/* Measure all waiters together, in percent of a core, once a second. */
 static bool measure(const struct bench_peer *peer, unsigned waiters, double *percent,
                     unsigned seconds)
 {
@@ -77,7 +77,7 @@ static bool measure(const struct bench_peer *peer, unsigned waiters, double *per
         percent[s] = 100 * (cpu_s(all + 1, waiters) - before) * 1e9 / (bench_now_ns() - begin);
     }
     for (unsigned w = waiters + 1; w-- > 0;) {
-        (void)kill(all[w], SIGKILL); /* the holder last: nobody is to wake for it */
+        (void)kill(all[w], SIGKILL); /* holder last: its death must wake no waiter */
         (void)waitpid(all[w], NULL, 0);
     }
     free(all);
@@ -101,7 +101,7 @@ void bench_idle(void)
             double percent[16];
             double sum = 0;
             if (!measure(peers[p], sizes[s], percent, seconds)) {
-                bench_absent("idle", peers[p]->name, "does not fit so many");
+                bench_absent("idle", peers[p]->name, "too many guests for it");
                 continue;
             }
             bench_row(where, sizes[s], peers[p]->name, percent, seconds);

@@ -1,6 +1,6 @@
 /*
- * What a command in the way of a job costs: one job that does nothing, `true`, by itself and behind
- * usher run, flock, xargs and GNU sem. From starting the first process to the end of it.
+ * The cost of a command wrapper: the job `true`, by itself and under usher run, flock, xargs and
+ * GNU sem. The time is from the start of the first process to its end.
  */
 #include "bench/bench.h"
 
@@ -16,24 +16,24 @@
 
 extern char **environ;
 
-enum { WAYS = 7, MOST_WORDS = 10 };
+enum { COMMANDS = 7, MOST_WORDS = 10 };
 
-struct way {
+struct command {
     const char *name;
     char *const words[MOST_WORDS];
-    unsigned seldom; /* it is so slow that every so-manieth round is enough */
-    bool forked;     /* by fork and exec, not by posix_spawn */
+    unsigned every; /* slow: run it only every n-th round; 0: every round */
+    bool forked;    /* by fork and exec instead of posix_spawn */
 };
 
 static const char *input; /* one line, for xargs */
 
-static int start(const struct way *way, pid_t *child)
+static int start(const struct command *command, pid_t *child)
 {
     posix_spawn_file_actions_t files;
-    if (way->forked) {
+    if (command->forked) {
         *child = fork();
         if (*child == 0) {
-            (void)execvp(way->words[0], way->words);
+            (void)execvp(command->words[0], command->words);
             _exit(127);
         }
         return *child < 0 ? -1 : 0;
@@ -41,40 +41,40 @@ static int start(const struct way *way, pid_t *child)
     (void)posix_spawn_file_actions_init(&files);
     (void)posix_spawn_file_actions_addopen(&files, 0, input, O_RDONLY, 0);
     (void)posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawnp(child, way->words[0], &files, NULL, way->words, environ);
+    int error = posix_spawnp(child, command->words[0], &files, NULL, command->words, environ);
     (void)posix_spawn_file_actions_destroy(&files);
     return error;
 }
 
-/* us, or -1: it could not be run. */
-static double run_once(const struct way *way)
+/* Return the time in us, or -1: it could not run. */
+static double run_once(const struct command *command)
 {
     pid_t child;
     int status = 1;
     double begin = bench_now_ns();
-    if (start(way, &child) != 0 || waitpid(child, &status, 0) != child || status != 0) {
+    if (start(command, &child) != 0 || waitpid(child, &status, 0) != child || status != 0) {
         return -1;
     }
     return (bench_now_ns() - begin) / 1000;
 }
 
-static double took[WAYS][BENCH_MAX_ROUNDS];
-static unsigned known[WAYS];
+static double took[COMMANDS][BENCH_MAX_ROUNDS];
+static unsigned known[COMMANDS];
 
-static void measure(const struct way *ways, unsigned rounds)
+static void measure(const struct command *commands, unsigned rounds)
 {
-    bool able[WAYS];
-    for (unsigned w = 0; w < WAYS; w++) {
-        able[w] = run_once(&ways[w]) >= 0; /* and it is in the page cache now */
+    bool able[COMMANDS];
+    for (unsigned w = 0; w < COMMANDS; w++) {
+        able[w] = run_once(&commands[w]) >= 0; /* also loads it into the page cache */
         if (!able[w]) {
-            bench_absent("job", ways[w].name, "could not be run");
+            bench_absent("job", commands[w].name, "could not be run");
         }
     }
     for (unsigned round = 0; round < rounds; round++) {
-        for (unsigned i = 0; i < WAYS; i++) {
-            unsigned w = (i + round) % WAYS;
-            if (able[w] && (ways[w].seldom == 0 || round % ways[w].seldom == 0)) {
-                took[w][known[w]++] = run_once(&ways[w]);
+        for (unsigned i = 0; i < COMMANDS; i++) {
+            unsigned w = (i + round) % COMMANDS;
+            if (able[w] && (commands[w].every == 0 || round % commands[w].every == 0)) {
+                took[w][known[w]++] = run_once(&commands[w]);
             }
         }
     }
@@ -83,7 +83,7 @@ static void measure(const struct way *ways, unsigned rounds)
 static void compare(char *usher, char *pool, char *file, char *id)
 {
     unsigned rounds = bench_pick(400, 60, 3);
-    const struct way ways[WAYS] = {
+    const struct command commands[COMMANDS] = {
         {"flock FILE true", {"flock", file, "true", NULL}, 0, false},
         {"usher run POOL true", {usher, "run", "-k", "4", pool, "true", NULL}, 0, false},
         {"usher run -k 1 POOL true", {usher, "run", "-k", "1", id, "true", NULL}, 0, false},
@@ -95,11 +95,11 @@ static void compare(char *usher, char *pool, char *file, char *id)
         {"true, posix_spawn", {"true", NULL}, 0, false},
         {"true, fork and exec", {"true", NULL}, 0, true},
     };
-    measure(ways, rounds);
+    measure(commands, rounds);
     bench_table("job", "job", "one job, from start to end", "us", "less");
-    for (unsigned w = 0; w < WAYS; w++) {
+    for (unsigned w = 0; w < COMMANDS; w++) {
         if (known[w] > 0) {
-            bench_row("", 0, ways[w].name, took[w], known[w]);
+            bench_row("", 0, commands[w].name, took[w], known[w]);
         }
     }
     bench_show();
@@ -124,7 +124,7 @@ void bench_job(void)
     bench_path(file, sizeof file, "job-flock");
     bench_path(lines, sizeof lines, "job-lines");
     bench_path(home, sizeof home, "job-parallel");
-    (void)setenv("PARALLEL_HOME", home, 1); /* where sem keeps its things */
+    (void)setenv("PARALLEL_HOME", home, 1); /* where sem keeps its files */
     FILE *to = fopen(lines, "w");
     if (to == NULL || fputs("one\n", to) < 0 || fclose(to) != 0) {
         bench_absent("job", "all", "/dev/shm cannot be written to");

@@ -1,8 +1,8 @@
-/* What the figures were measured on, and with: it goes with them wherever they go. */
+/* Describe machine, kernel, compiler and commit; stored with the figures. */
 #include "bench/bench.h"
 #include "bench/results.h"
 
-#include "bench_build.h" /* made at build time: the commit */
+#include "bench_build.h" /* generated at build time: the commit */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void proc_value(const char *path, const char *key, char *value, size_t ro
     }
 }
 
-/* In GiB; /proc says kB and means KiB. */
+/* Memory in GiB; /proc/meminfo prints KiB as "kB". */
 static void read_memory(char *memory, size_t room)
 {
     char *end;
@@ -41,8 +41,8 @@ static void read_memory(char *memory, size_t room)
     }
 }
 
-/* Seconds of processor time, of all processors together, that the host of this machine has given
-   to others though they were wanted here, so far; 0 if it does not say. */
+/* Return the CPU seconds, over all CPUs, that the host has given to other guests while we wanted
+   them (steal time); 0 if the host does not report it. */
 double bench_stolen_s(void)
 {
     double ticks = 0;

@@ -1,4 +1,4 @@
-/* How big a pool is, and what each more guest takes. */
+/* The size of a pool's file, and of each additional guest. */
 #include "bench/bench.h"
 
 #include <stddef.h>

@@ -1,15 +1,16 @@
 /*
- * A thousand and ten thousand waiters asleep in line, and a seat that goes down the line: does a
- * hand-over cost more because more stand behind? How many are woken for one?
+ * A thousand and ten thousand waiters asleep in line, and one seat that is handed down the line.
+ * Does a hand-over cost more when more wait behind? How many waiters does it wake?
  *
- * A chain: all of them wait, we let go, and whoever gets in lets go at once. The time is from just
- * before a pass to just after the next one's get; of a chain the median of its first hand-overs,
- * while nearly all still wait. The waiters are threads of 100 processes that have slept for a
- * while, however few they are, so that the sizes differ only in those who stand behind; and for so
- * long that what each does once after it has begun to wait is over.
+ * A chain: all members wait, we release, and each member that gets the seat releases at once. A
+ * hand-over's time runs from just before a pass to just after the next get. A chain's result is the
+ * median of its first hand-overs, while nearly all still wait. The waiters are threads of 100
+ * processes at every size, so the sizes differ only in the number of waiters behind. They have
+ * slept long enough that each waiter's single scan at the start of a wait is over.
  *
  * Wake-ups are counted by the kernel: each is followed by a sleep, and a sleep is a voluntary
- * switch (ru_nvcsw). So it counts whoever wakes in vain, too, and is the same for all peers.
+ * context switch (ru_nvcsw). So useless wake-ups count as well, and the count is the same for all
+ * peers.
  */
 #include "bench/bench.h"
 #include "bench/crowd.h"
@@ -24,10 +25,10 @@ enum { SIZES = 3, ROUNDS = 16, FIRST = 100, PROCESSES = 100 };
 
 static struct shared {
     const struct bench_peer *peer;
-    double passed_ns; /* only who is in writes these: the chain itself orders it */
+    double passed_ns; /* written by the holder only; the chain orders the writes */
     unsigned chain, expected;
     _Atomic uint32_t ended;
-    double took[]; /* by place in the chain */
+    double took[]; /* by position in the chain */
 } * shared;
 
 static const struct bench_peer *peers[BENCH_MAX_PEERS];
@@ -57,7 +58,7 @@ static void wait_and_pass(unsigned member)
     }
 }
 
-/* One chain: the ns of a hand-over, and the wake-ups of one. */
+/* Run one chain: the ns and the wake-ups of a hand-over. */
 static void run_chain(struct crowd *crowd, const struct bench_peer *peer, unsigned waiters,
                       double *ns, double *wakes)
 {
@@ -79,8 +80,8 @@ static void run_chain(struct crowd *crowd, const struct bench_peer *peer, unsign
     *ns = bench_summarise(shared->took, waiters < FIRST ? waiters : FIRST).median;
 }
 
-/* Where sleepers are not in the order of their tickets a gate wakes one in 32 of those who wait: of
-   ten thousand, for minutes. */
+/* A gate whose sleepers are not in ticket order wakes 1 in 32 of its waiters. With ten thousand
+   that takes minutes. */
 static unsigned most_waiters(const struct bench_peer *one)
 {
     return one == &bench_usher_gate ? 1000 : UINT32_MAX;
@@ -88,7 +89,7 @@ static unsigned most_waiters(const struct bench_peer *one)
 
 static double ns[BENCH_MAX_PEERS][SIZES][ROUNDS], wakes[BENCH_MAX_PEERS][SIZES][ROUNDS];
 
-/* Those that can have so many waiters. */
+/* Open the peers that can have `most` waiters. */
 static void open_all(unsigned most)
 {
     unsigned count = bench_choose(peers, PEER_IN_ORDER, PEER_SPINS | PEER_THREADS | PEER_LIMIT);
@@ -98,17 +99,17 @@ static void open_all(unsigned most)
             peers[peer_count++] = peers[p];
             if (most > most_waiters(peers[p])) {
                 bench_absent("parked", peers[p]->name,
-                             "may wake every 32nd of those who wait; not measured beyond 1,000");
+                             "may wake every 32nd waiter; not measured beyond 1,000");
             }
         } else {
-            bench_absent("parked", peers[p]->name, "does not fit so many");
+            bench_absent("parked", peers[p]->name, "too many guests for it");
         }
     }
 }
 
 static void measure(struct crowd *crowd, const unsigned *sizes, unsigned rounds)
 {
-    for (unsigned p = 0; p < peer_count; p++) { /* once in vain: threads claim what they keep */
+    for (unsigned p = 0; p < peer_count; p++) { /* one turn first: threads create their own data */
         unsigned last = SIZES - 1;
         last -= sizes[last] > most_waiters(peers[p]);
         run_chain(crowd, peers[p], sizes[last], &ns[p][0][0], &wakes[p][0][0]);
@@ -197,7 +198,7 @@ void bench_parked(void)
     open_all(most);
     struct crowd *crowd = crowd_new(PROCESSES, (most + PROCESSES - 1) / PROCESSES, attach_all);
     if (crowd == NULL || attach_all() != 0) {
-        bench_absent("parked", "all", "this machine does not have so many threads for us");
+        bench_absent("parked", "all", "this machine cannot start so many threads");
         return;
     }
     measure(crowd, sizes, rounds);

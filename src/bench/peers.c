@@ -1,4 +1,4 @@
-/* The list of peers, and choosing among them. */
+/* The list of peers, and the choice among them. */
 #include "bench/peers.h"
 
 #include "bench/bench.h"

@@ -1,6 +1,6 @@
 /*
- * Peers that are the kernel's: System V semaphores, locks on files, an eventfd that counts, and a
- * pipe with a token for each seat, which is how make's jobserver does it.
+ * Peers of the kernel: System V semaphores, file locks, an eventfd counter, and a pipe with one
+ * token per seat, as in make's jobserver.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"
@@ -89,8 +89,8 @@ const struct bench_peer bench_semop_undo = {
     semop_undo_close, NULL,
 };
 
-/* A lock belongs to what open returned, so each process opens the file anew; and each kind of lock
-   has a file of its own. */
+/* A lock belongs to an open file description, so each process opens the file anew. Each kind of
+   lock has its own file. */
 static int flock_fd = -1, ofd_fd = -1;
 
 static int lock_open(const char *suffix, unsigned seats)

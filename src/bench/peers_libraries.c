@@ -1,6 +1,6 @@
 /*
- * Peers from other libraries, if they were there at build time. Both are for threads: libck's lock
- * spins in order, and has one holder; nsync's sleep, in memory of the process.
+ * Peers of other libraries, if present at build time. Both are for threads of one process. libck's
+ * lock spins in order and has one holder; nsync's sleep.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"

@@ -1,15 +1,15 @@
 /*
- * The limits: what nobody can be faster than who does this at all.
+ * The limits: lower bounds for any implementation.
  *
- * limit_cas is one compare-and-swap, and lets nobody in.
+ * limit_cas is one compare-and-swap; it never blocks.
  *
- * limit_fifo is a FIFO semaphore that survives nothing: two counters, and a futex for each place in
- * line, so that a release wakes exactly the one whose turn it is. It knows neither who waits nor
- * who is in; nobody can give up; a guest that dies costs its seat or the line.
+ * limit_fifo is a FIFO semaphore without crash recovery: two counters, and a futex for each
+ * position in line, so that a release wakes exactly the next waiter. It does not know who waits or
+ * who holds, a waiter cannot give up, and a guest that dies costs its seat or blocks the line.
  *
- * limit_fifo + a row each is the same, and each guest has a row in shared memory, a cache line,
- * that says before it comes and after it has left what it does. Whoever is to survive the death of
- * a guest must have at least that to go by.
+ * limit_fifo + a row each is the same, and each guest writes its state to a row in shared memory,
+ * one cache line, before it acquires and after it releases. Recovery from a guest's death needs at
+ * least that.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"
@@ -57,15 +57,15 @@ const struct bench_peer bench_limit_cas = {
     NULL,
 };
 
-/* A place in line. Its word is the last ticket, plus one, that was called there. */
+/* A position in line. Its word is 1 + the last ticket that was woken there. */
 struct place {
     _Alignas(64) _Atomic uint32_t called;
 };
 
 static struct fifo {
-    _Alignas(64) _Atomic uint32_t issue; /* the next ticket to take */
-    _Alignas(64) _Atomic uint32_t valid; /* tickets below are valid */
-    uint32_t mask;                       /* places - 1 */
+    _Alignas(64) _Atomic uint32_t issue; /* next ticket to take */
+    _Alignas(64) _Atomic uint32_t valid; /* tickets below it are valid */
+    uint32_t mask;                       /* number of positions - 1 */
     struct place places[];
 } * fifo;
 static size_t fifo_size;
@@ -123,7 +123,7 @@ const struct bench_peer bench_limit_fifo = {
 };
 
 struct row {
-    _Alignas(64) _Atomic uint32_t coming; /* 0: neither waits nor is in */
+    _Alignas(64) _Atomic uint32_t coming; /* 0: neither waits nor holds */
 };
 
 static struct rows {
@@ -131,7 +131,7 @@ static struct rows {
     struct row of[];
 } * rows;
 static size_t rows_size;
-static uint32_t opened; /* so often: threads outlive what was opened */
+static uint32_t opened; /* counts opens; threads live longer than one opening */
 static _Thread_local struct {
     uint32_t opened;
     struct row *row;

@@ -1,4 +1,4 @@
-/* POSIX: the semaphore, the mutex, plain and robust, and k permits under a robust mutex. */
+/* POSIX peers: the semaphore, the mutex (plain and robust), and k permits under a robust mutex. */
 #include "bench/bench.h"
 #include "bench/peers.h"
 

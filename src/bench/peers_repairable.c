@@ -1,21 +1,23 @@
 /*
- * A limit: limit_fifo (peers_limit.c), with the least that any FIFO semaphore must do if others are
- * to be able to tell, after any instruction at which a guest may have died, what it had done.
+ * A limit: limit_fifo (peers_limit.c) with the least work that lets others find out what a dead
+ * guest had done, after a death at any instruction.
  *
  *     word  63          32 31       0
- *          +--------------+----------+   ISSUE, the next ticket to take, or VALID: tickets below
- *          |    ticket    |  row + 1 |   are valid; and who changed it last (0: nobody)
- *          +--------------+----------+
+ *          +--------------+----------+   ISSUE: the next ticket to take; or VALID: tickets below
+ *          |    ticket    |  row + 1 |   it are valid. The low half names the row of the guest that
+ *          +--------------+----------+   changed the word last (0: none)
  *
- * A guest has a row in shared memory, a cache line, and says there that it comes before it takes a
- * ticket, that it leaves before it makes the next one valid, and that it is out when all is done.
- * ISSUE and VALID name whoever changed them last, so a change is a compare-and-swap. A name that is
- * overwritten is lost: so who overwrites another's looks first in that one's row whether it is
- * done with, for otherwise that would have to be finished. And nobody sleeps for ever: whoever was
- * to wake it may be dead, so it must look by itself in the end.
+ * A guest has a row in shared memory, one cache line. It writes there that it arrives, before it
+ * takes a ticket; that it leaves, before it makes the next ticket valid; and that it is out, when
+ * all is done. ISSUE and VALID name the guest that changed them last, so each change is a
+ * compare-and-swap. An overwritten name is lost. So before a guest overwrites a name, it reads in
+ * that guest's row whether the operation is finished; if not, a real implementation would have to
+ * finish it. No guest sleeps for ever: the guest that should wake it may be dead, so it must check
+ * by itself at intervals.
  *
- * It finishes nothing, it only counts what it may have had to: a guest that dies costs its seat or
- * the line, as in limit_fifo. It has no numbers for seats either, and nobody can give up.
+ * This peer finishes nothing; it only counts the operations that it might have to finish. A guest
+ * that dies costs its seat or blocks the line, as in limit_fifo. Seats have no numbers, and a
+ * waiter cannot give up.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"
@@ -27,29 +29,30 @@ enum { LOOK_MS = 60 };
 enum doing { OUT, COMES, LEAVES };
 
 struct line {
-    _Alignas(64) _Atomic uint32_t word; /* a row: enum doing; a place: as in limit_fifo */
+    _Alignas(64) _Atomic uint32_t word; /* a row: enum doing; a position: as in limit_fifo */
 };
 
 static struct repairable {
     _Alignas(64) _Atomic uint64_t issue;
     _Alignas(64) _Atomic uint64_t valid;
-    _Alignas(64) _Atomic uint32_t used; /* rows */
-    uint32_t mask;                      /* places - 1 */
+    _Alignas(64) _Atomic uint32_t used; /* number of rows in use */
+    uint32_t mask;                      /* number of positions - 1 */
     struct line places[];
 } * all;
 static size_t size;
-static struct line *rows; /* behind the places */
-static uint32_t attached; /* so often: the row of a thread is of one time */
+static struct line *rows; /* behind the positions */
+static uint32_t attached; /* counts attaches; a thread's row belongs to one of them */
 static _Thread_local struct {
     uint32_t attached, row, ticket;
     struct line *line;
 } mine;
-static _Thread_local volatile uint32_t unfinished; /* volatile: or nobody need look at all */
+static _Thread_local volatile uint32_t unfinished; /* volatile keeps the compiler from removing
+                                                      the check */
 
 static int repairable_open(unsigned seats, unsigned guests)
 {
     uint32_t places = 1;
-    uint32_t most = guests + 2; /* whoever opens it is a guest, too */
+    uint32_t most = guests + 2; /* the opener is a guest, too */
     while (places < most) {
         places *= 2;
     }
@@ -61,7 +64,7 @@ static int repairable_open(unsigned seats, unsigned guests)
     return 0;
 }
 
-/* What our parent has is not ours. */
+/* A child must not use its parent's row. */
 static int repairable_attach(void)
 {
     attached++;
@@ -75,7 +78,7 @@ static void claim(void)
     mine.line = &rows[mine.row];
 }
 
-/* One more, by us. What it was before. */
+/* Increment the word and name us. Return the old ticket. */
 static inline uint32_t change(_Atomic uint64_t *word, enum doing what)
 {
     uint64_t seen = atomic_load(word);
@@ -95,7 +98,7 @@ static inline void repairable_get(void)
     if (mine.attached != attached) {
         claim();
     }
-    /* released: whoever finds us named by ISSUE finds what we said before, and so with VALID */
+    /* release: a guest that reads our name in ISSUE or VALID also reads what our row said before */
     atomic_store_explicit(&mine.line->word, COMES, memory_order_release);
     mine.ticket = change(&all->issue, COMES);
     _Atomic uint32_t *called = &all->places[mine.ticket & all->mask].word;

@@ -1,4 +1,4 @@
-/* Which pictures there are, and how they are laid out: see plot.h. */
+/* Choose and lay out the pictures. plot.h is the contract. */
 #include "bench/plot.h"
 
 #include "bench/peers.h"
@@ -19,21 +19,21 @@ enum {
     NAMES = 220
 };
 
-/* The workloads that are drawn, and how many panels there are side by side. */
+/* The workloads with a picture, and the number of panel columns. */
 static const struct {
     const char *workload, *title;
     unsigned columns;
-    const char *only; /* this table, or all if NULL */
-    bool bars;        /* also where there are many cases */
+    const char *only; /* name of the only table to draw; NULL: all */
+    bool bars;        /* bars even with many cases */
 } pictures[] = {
-    {"uncontended", "Acquire and release with nobody else about", 1, NULL, false},
-    {"contended", "Many processes that all want in: entries a second", 3, "speed", false},
-    {"handover", "A seat handed to a process that sleeps", 1, NULL, false},
-    {"parked", "A seat that goes down a line of sleepers", 2, NULL, false},
+    {"uncontended", "Acquire and release without contention", 1, NULL, false},
+    {"contended", "Many processes: entries a second", 3, "speed", false},
+    {"handover", "A seat handed to a sleeping process", 1, NULL, false},
+    {"parked", "A seat handed down a line of sleepers", 2, NULL, false},
     {"growth", "Cost as guests and seats grow", 2, NULL, false},
-    {"recovery", "A holder is killed: until the next is in", 1, NULL, false},
+    {"recovery", "A holder is killed: time until the next holder", 1, NULL, false},
     {"idle", "Waiting while nothing happens", 1, NULL, true},
-    {"job", "One job, by itself and behind a command", 1, NULL, false},
+    {"job", "One job, by itself and under a command", 1, NULL, false},
     {"zookeeper", "Pools on ZooKeeper", 1, NULL, true},
 };
 
@@ -45,7 +45,7 @@ void bench_scale_add(struct bench_scale *scale, double value)
     }
 }
 
-/* The next of 1, 2, 5 times a power of ten: at most the value, or at least. */
+/* Round to 1, 2 or 5 times a power of ten, up or down. */
 static double round_to(double value, bool up)
 {
     static const double steps[] = {1, 2, 5, 10};
@@ -123,14 +123,15 @@ struct bench_stroke bench_stroke(const char *peer)
         return (struct bench_stroke){"#1565c0", ""};
     }
     unsigned at = bench_index(bench_peers, bench_peer_count, peer);
-    if (at == bench_peer_count) { /* of one workload alone: any will do */
+    if (at == bench_peer_count) { /* a peer of one workload only: any stroke will do */
         return (struct bench_stroke){others[strlen(peer) % colours], ""};
     }
-    at -= bench_index(bench_peers, bench_peer_count, "sem_t"); /* before it: ours, the limits */
+    /* before it: our peers and the limits */
+    at -= bench_index(bench_peers, bench_peer_count, "sem_t");
     return (struct bench_stroke){others[at % colours], at / colours % 2 == 0 ? "" : dash};
 }
 
-/* The case without its last part: "k=1, 0 us inside, 4 processes" is of "k=1, 0 us inside". */
+/* The case without its last part: "k=1, 0 us inside, 4 processes" becomes "k=1, 0 us inside". */
 static void group_of(const json_t *row, char *group, size_t room)
 {
     (void)snprintf(group, room, "%s", bench_text(row, "case"));
@@ -145,7 +146,7 @@ bool bench_in_group(const json_t *row, const char *group)
     return strcmp(own, group) == 0;
 }
 
-/* A panel for a table of bars, or one for each series of it. */
+/* Add one panel for a table of bars, or one for each of its series. */
 static unsigned add_panels(const json_t *table, bool bars, struct bench_panel *panels,
                            unsigned count)
 {
@@ -172,7 +173,7 @@ static unsigned add_panels(const json_t *table, bool bars, struct bench_panel *p
     return count;
 }
 
-/* How wide bars are: as wide as the titles above them. */
+/* Return the width of bars: that of the titles above them. */
 static double bar_width(const struct bench_panel *panels, unsigned count)
 {
     double width = BAR_WIDTH;
@@ -183,7 +184,7 @@ static double bar_width(const struct bench_panel *panels, unsigned count)
     return width;
 }
 
-/* Where each panel is; the height of all. */
+/* Place the panels. Return the total height. */
 static double lay_out(struct bench_panel *panels, unsigned count, unsigned columns)
 {
     double y = 70;
@@ -223,7 +224,7 @@ static double draw_legend(FILE *file, const struct bench_panel *panels, double y
     return y + 20;
 }
 
-/* All panels of one table have one scale, so that they can be compared. */
+/* All panels of one table share one scale, so that they can be compared. */
 static struct bench_scale scale_of(const json_t *table)
 {
     struct bench_scale scale = {0, 0, true};

@@ -1,4 +1,4 @@
-/* One panel: bars, or lines with their quartiles. See plot.h. */
+/* Draw one panel: bars, or lines with quartiles. See plot.h. */
 #include "bench/plot.h"
 
 #include "bench/results.h"
@@ -24,7 +24,7 @@ static bool is_ours(const char *peer)
     return strstr(peer, "usher") != NULL;
 }
 
-/* Is there but one case, which needs no name? */
+/* Return whether there is only one case, which needs no heading. */
 static bool has_one_case(const json_t *table)
 {
     return bench_text(json_array_get(json_object_get(table, "rows"), 0), "case")[0] == '\0';
@@ -54,7 +54,7 @@ static void draw_bar(FILE *file, const struct bench_panel *panel, const struct b
     svg_text(file, panel->x + fmax(end, q3) + 6, y + high / 2 + 5, "start", "s", text);
 }
 
-/* Bars from the left, on a scale of powers: so that 5 and 5,000 ns can both be seen. */
+/* Draw bars on a logarithmic scale, so that 5 ns and 5,000 ns are both visible. */
 void bench_draw_bars(FILE *file, const struct bench_panel *panel)
 {
     const json_t *rows = json_object_get(panel->table, "rows");
@@ -70,7 +70,7 @@ void bench_draw_bars(FILE *file, const struct bench_panel *panel)
     {
         bench_scale_add(&scale, bench_number(row, "median"));
     }
-    scale.low /= 2; /* the shortest is a bar, too */
+    scale.low /= 2; /* gives the shortest bar some length */
     bench_scale_round(&scale);
     (void)snprintf(text, sizeof text, "%s, %s", panel->title, bench_text(panel->table, "unit"));
     svg_text(file, 20, panel->y - 12, "start", "h", text);
@@ -83,7 +83,7 @@ void bench_draw_bars(FILE *file, const struct bench_panel *panel)
     }
     json_array_foreach(rows, r, row)
     {
-        if (strcmp(bench_text(row, "case"), where) != 0) { /* the rows of a case are together */
+        if (strcmp(bench_text(row, "case"), where) != 0) { /* the rows of a case are adjacent */
             where = bench_text(row, "case");
             svg_text(file, 20, y + high / 2 + 5, "start", "s", where);
             y += high;
@@ -93,7 +93,7 @@ void bench_draw_bars(FILE *file, const struct bench_panel *panel)
     }
 }
 
-/* What the numbers below are: the case without its number, "N" or "waiters". */
+/* Return the unit of the x axis: the case without its number, "N" or "waiters". */
 static const char *name_of_x(const char *where)
 {
     static char letter[2];
@@ -103,7 +103,7 @@ static const char *name_of_x(const char *where)
     return strchr(where, '=') != NULL ? letter : where + strspn(where, "0123456789 ");
 }
 
-/* The numbers below the axis, those that there is room for. */
+/* Draw the numbers below the axis, as many as fit. */
 static void draw_numbers(FILE *file, const struct bench_panel *panel,
                          const struct bench_scale *across)
 {
@@ -192,10 +192,10 @@ void bench_draw_lines(FILE *file, const struct bench_panel *panel, const struct 
         bench_scale_add(&across, bench_number(row, "x"));
     }
     if (across.high <= across.low) {
-        across.high = across.low * 2 + 1; /* one point */
+        across.high = across.low * 2 + 1; /* a single point */
     }
     draw_axes(file, panel, &across, scale);
-    for (unsigned pass = 0; pass < 2; pass++) { /* ours above all others */
+    for (unsigned pass = 0; pass < 2; pass++) { /* draw our peers last, on top */
         for (unsigned p = 0; p < count; p++) {
             if (is_ours(peers[p]) == (pass == 1)) {
                 draw_series(file, panel, peers[p], &across, scale);

@@ -1,7 +1,8 @@
 /*
- * A holder is killed with SIGKILL while another waits: how long until that one is in? Those who
- * survive it, in turn; of the others it is tried once whether anybody gets in at all. And of a pool
- * once more with a line that moves: the holder has just got in from it, and some stand behind.
+ * A holder is killed with SIGKILL while another process waits: how long until the waiter gets the
+ * seat? Peers that survive this are measured in turn; each of the others is tried once, to see
+ * whether any process gets in at all. The pool is measured again with a moving line: the holder has
+ * just come from the line, and more waiters stand behind.
  */
 #include "bench/bench.h"
 #include "bench/peers.h"
@@ -59,13 +60,13 @@ static pid_t start_waiter(const struct bench_peer *peer)
     return waiter;
 }
 
-/* One death: ms until the next is in, or -1: it never was. */
+/* Return the ms from one death until the next holder, or -1: there was none. */
 static double one_death(const struct bench_peer *peer)
 {
     shared->held = shared->waits = shared->entered = 0;
     pid_t holder = start_holder(peer);
     pid_t waiter = start_waiter(peer);
-    /* Some way into the wait, at no moment in particular of whatever it does meanwhile. */
+    /* Kill at a random point of the wait. */
     bench_nap_us(10000 + (unsigned)rand() % 100000);
     double begin = bench_now_ns();
     (void)kill(holder, SIGKILL);
@@ -81,7 +82,7 @@ static double one_death(const struct bench_peer *peer)
     return took;
 }
 
-/* Somebody who waits, and stays inside until it is killed if `stays`. */
+/* Start a process that waits; if `stays`, it holds its seat until it is killed. */
 static pid_t start_in_line(const struct bench_peer *peer, uint32_t number, bool stays)
 {
     pid_t child = bench_fork();
@@ -97,9 +98,9 @@ static pid_t start_in_line(const struct bench_peer *peer, uint32_t number, bool 
                 (void)pause();
             }
         }
-        uint32_t nobody = 0;
+        uint32_t none = 0;
         double now = bench_now_ns();
-        if (atomic_compare_exchange_strong(&shared->entered, &nobody, 1)) {
+        if (atomic_compare_exchange_strong(&shared->entered, &none, 1)) {
             shared->entered_ns = now;
             atomic_store(&shared->entered, 2);
         }
@@ -109,11 +110,11 @@ static pid_t start_in_line(const struct bench_peer *peer, uint32_t number, bool 
     while (atomic_load(&shared->waits) != number) {
         bench_nap_us(200);
     }
-    bench_nap_us(2000); /* and it is in line */
+    bench_nap_us(2000); /* in line by now */
     return child;
 }
 
-/* One death in a line that has just moved: ms until the next is in, or -1. */
+/* One death in a line that has just moved: ms until the next holder, or -1. */
 static double one_in_line(const struct bench_peer *peer, unsigned behind)
 {
     pid_t others[MOST_BEHIND];
@@ -123,7 +124,7 @@ static double one_in_line(const struct bench_peer *peer, unsigned behind)
     for (unsigned b = 0; b < behind; b++) {
         others[b] = start_in_line(peer, b + 2, false);
     }
-    bench_nap_us(150000 + (unsigned)rand() % 150000); /* all have looked */
+    bench_nap_us(150000 + (unsigned)rand() % 150000); /* every waiter has scanned once */
     peer->pass();
     while (atomic_load(&shared->held) == 0) {
         bench_nap_us(50);
@@ -163,14 +164,14 @@ static void measure_in_line(void)
         }
     }
     bench_table("recovery", "line",
-                "killed just after it got in from the line, until the next is in", "ms", "less");
+                "holder killed just after its grant: time until the next holder", "ms", "less");
     for (unsigned b = 0; b < MOST_BEHIND; b++) {
         char where[32];
         (void)snprintf(where, sizeof where, "%u behind it", b + 1);
         bench_row(where, b + 1, peer->name, took[b], deaths);
     }
     bench_show();
-    bench_want("usher pool, ms until the next is in, the line having just moved, most of all",
+    bench_want("usher pool, ms until the next holder after a grant, maximum",
                bench_summarise(&most, 1), true, 100);
     peer->detach();
     peer->close();
@@ -186,7 +187,8 @@ static void try_the_others(void)
             continue;
         }
         double took = one_death(peers[p]);
-        (void)snprintf(why, sizeof why, took < 0 ? "nobody gets in any more" : "in after %.1f ms",
+        (void)snprintf(why, sizeof why,
+                       took < 0 ? "no process gets in any more" : "next holder after %.1f ms",
                        took);
         bench_absent("recovery", peers[p]->name, why);
         peers[p]->close();
@@ -197,7 +199,7 @@ static void report(const struct bench_peer *const *peers, unsigned count,
                    double (*took)[BENCH_MAX_ROUNDS], unsigned deaths)
 {
     static const double quantiles[] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
-    bench_table("recovery", "quantiles", "holder killed, until the next is in", "ms", "less");
+    bench_table("recovery", "quantiles", "holder killed: time until the next holder", "ms", "less");
     for (unsigned q = 0; q < sizeof quantiles / sizeof quantiles[0]; q++) {
         char where[32];
         (void)snprintf(where, sizeof where, "%.0f %% within", 100 * quantiles[q]);
@@ -214,11 +216,10 @@ static void report(const struct bench_peer *const *peers, unsigned count,
     for (unsigned d = 0; d < deaths; d++) {
         missed += took[pool][d] < 0;
     }
-    bench_want("usher pool, ms until the next is in, median", bench_summarise(&half, 1), true, 5);
-    bench_want("usher pool, ms until the next is in, 99 %", bench_summarise(&nearly_all, 1), true,
+    bench_want("usher pool, ms until the next holder, median", bench_summarise(&half, 1), true, 5);
+    bench_want("usher pool, ms until the next holder, 99 %", bench_summarise(&nearly_all, 1), true,
                100);
-    bench_want("usher pool, deaths after which nobody got in", bench_summarise(&missed, 1), true,
-               0);
+    bench_want("usher pool, deaths without a next holder", bench_summarise(&missed, 1), true, 0);
 }
 
 void bench_recovery(void)

@@ -1,4 +1,4 @@
-/* The results: see results.h. */
+/* Store and print the results. results.h is the contract. */
 #include "bench/results.h"
 
 #include "bench/bench.h"
@@ -48,10 +48,10 @@ void bench_absent(const char *workload, const char *peer, const char *why)
     (void)json_array_append_new(
         json_object_get(bench_results(), "absent"),
         json_pack("{s:s, s:s, s:s}", "workload", workload, "peer", peer, "why", why));
-    (void)printf("  not here: %s: %s\n", peer, why);
+    (void)printf("  not measured: %s: %s\n", peer, why);
 }
 
-/* The median, and the quartiles. */
+/* Print the median and the quartiles. */
 static void spread(char *text, size_t room, struct bench_summary value)
 {
     char figure[3][16];
@@ -168,7 +168,7 @@ const json_t *bench_find(const json_t *of, const char *where, const char *peer)
     return NULL;
 }
 
-/* With one case, the peers and their spread, each against the first. */
+/* A table with one case: print the peers and their spread, each relative to the first. */
 static void show_peers(const char *const *peers, unsigned count)
 {
     double first = bench_number(bench_find(table, "", peers[0]), "median");
@@ -215,7 +215,7 @@ void bench_show(void)
 
 int bench_write_json(const char *path)
 {
-    /* all digits, so that a document made of the file is the same as one made at once */
+    /* all digits, so that a document from the file equals one made at once */
     if (json_dump_file(bench_results(), path, JSON_INDENT(1)) == 0) {
         return 0;
     }

@@ -1,6 +1,6 @@
 /*
- * The results as a JSON document, the only form they are kept in: what is printed, written as CSV,
- * drawn and put into the document is read from there.
+ * The results as a JSON document. Everything that is printed, drawn, or written to CSV or to the
+ * document comes from it.
  *
  *     {"usher-bench": 1, "machine": {...}, "effort": "quick", "seconds": 41.2, "stolen": 0.3,
  *      "tables": [{"workload", "name", "title", "unit", "better",
@@ -16,7 +16,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The machine, the kernel, the compiler, the commit. */
+/* Describe machine, kernel, compiler and commit. */
 json_t *bench_machine(void);
 double bench_stolen_s(void);
 
@@ -26,13 +26,13 @@ json_t *bench_results(void);
 const char *bench_text(const json_t *object, const char *key);
 double bench_number(const json_t *object, const char *key);
 
-/* A figure in a few characters: 3 digits, and k or M if it is large. */
+/* Print a figure with 3 digits, and k or M if it is large. */
 void bench_figure(char *text, size_t room, double value);
 
-/* Tables: the peers, and the cases, in order of appearance. How many. */
+/* List a table's peers or cases in order of appearance. Return the count. */
 enum { BENCH_MAX_NAMES = 64 };
 unsigned bench_names(const json_t *table, const char *key, const char **names);
-/* The row of a peer in a case, or NULL. */
+/* Return the row of a peer in a case, or NULL. */
 const json_t *bench_find(const json_t *table, const char *where, const char *peer);
 
 #endif

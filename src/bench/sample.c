@@ -1,4 +1,4 @@
-/* Samples, and what is made of them. */
+/* Statistics of samples. */
 #include "bench/bench.h"
 
 #include <math.h>

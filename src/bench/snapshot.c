@@ -1,11 +1,12 @@
 /*
- * Looking at a pool with 10,000 guests, 100 threads in each of 100 processes: how long a snapshot
- * takes, of waiters and of holders; and whether the pool goes on meanwhile. That is measured by one
- * who comes and goes while another process looks all the time, against the same while that other
- * process looks all the time at another pool, of as many holders. Who looks reads megabytes, and
- * where two processors share a core or a cache that slows its neighbour, whatever is read: the
- * control does the same, but to what the neighbour does not use. How fast it is beside one that
- * only counts is shown, too.
+ * usher_inspect of a pool with 10,000 guests, 100 threads in each of 100 processes. How long does a
+ * snapshot of waiters or of holders take? Does it slow the pool?
+ *
+ * For the second question one guest acquires and releases while another process inspects all the
+ * time. The control is the same guest while the other process inspects another pool with as many
+ * holders. Inspecting reads megabytes. Where two CPUs share a core or a cache, that slows the
+ * neighbour, whatever memory is read. The control reads as much, but memory that the guest does not
+ * use. A third case, with a neighbour that only counts, is shown as well.
  */
 #include "bench/bench.h"
 #include "bench/herd.h"
@@ -25,12 +26,12 @@
 extern char **environ;
 
 enum { MOST_PROCESSES = 100, ROUNDS = 16 };
-/* What the neighbour of one who comes and goes does. */
-enum neighbour { BUSY, LOOKS_ELSEWHERE, LOOKS, NEIGHBOURS };
+/* What the other process does while the guest acquires and releases. */
+enum neighbour { BUSY, INSPECTS_OTHER, INSPECTS, NEIGHBOURS };
 static const char *const neighbours[NEIGHBOURS] = {
-    "it only keeps busy",
-    "it looks at another pool all the time",
-    "it looks at the pool all the time",
+    "other process only busy",
+    "other process inspects another pool",
+    "other process inspects the pool",
 };
 
 static struct shared {
@@ -39,8 +40,8 @@ static struct shared {
 } * shared;
 static pid_t crowd[MOST_PROCESSES];
 static unsigned processes, threads;
-static char elsewhere[64];       /* the other pool */
-static struct usher_pool *other; /* of a guest that is in both */
+static char other_name[64];      /* name of the other pool */
+static struct usher_pool *other; /* the other pool, for guests of both */
 
 static void stay(unsigned member)
 {
@@ -56,7 +57,7 @@ static bool attach(bool both)
 {
     struct usher_options options = {.flags = USHER_EXISTING};
     return bench_usher_pool.attach() == 0 &&
-           (!both || usher_open(&other, elsewhere, &options) == 0);
+           (!both || usher_open(&other, other_name, &options) == 0);
 }
 
 static bool is_full(struct usher_pool *pool)
@@ -66,8 +67,9 @@ static bool is_full(struct usher_pool *pool)
     return info.holders + info.waiters >= processes * threads;
 }
 
-/* So many guests, of a second pool, too, if there is one; wait until they are all known there. */
-static bool gather(struct usher_pool *pool, struct usher_pool *second)
+/* Start all guests, in a second pool as well if there is one, and wait until each holds or
+   waits. */
+static bool start_guests(struct usher_pool *pool, struct usher_pool *second)
 {
     for (unsigned p = 0; p < processes; p++) {
         crowd[p] = bench_fork();
@@ -81,9 +83,9 @@ static bool gather(struct usher_pool *pool, struct usher_pool *second)
             }
         }
     }
-    for (unsigned look = 0; look < 600; look++) {
+    for (unsigned polls = 0; polls < 600; polls++) {
         if (is_full(pool) && (second == NULL || is_full(second))) {
-            bench_nap_us(bench_pick(1000000, 500000, 10000)); /* all have looked about once */
+            bench_nap_us(bench_pick(1000000, 500000, 10000)); /* every waiter has scanned once */
             return true;
         }
         bench_nap_us(50000);
@@ -91,7 +93,7 @@ static bool gather(struct usher_pool *pool, struct usher_pool *second)
     return false;
 }
 
-static void disperse(void)
+static void kill_guests(void)
 {
     for (unsigned p = 0; p < processes; p++) {
         (void)kill(crowd[p], SIGKILL);
@@ -119,16 +121,16 @@ static double status_ms(void)
     return (bench_now_ns() - begin) / 1e6;
 }
 
-/* ms of snapshots, and of usher status. */
-static void look(struct usher_pool *pool, const char *where, double x)
+/* Measure the ms of a snapshot, and of usher status. */
+static void measure_inspect(struct usher_pool *pool, const char *where, double x)
 {
     double ms[64];
     double status[8];
-    unsigned looks = bench_pick(40, 15, 2);
+    unsigned snapshots = bench_pick(40, 15, 2);
     unsigned runs = bench_pick(5, 2, 1);
     size_t room = (size_t)processes * threads + 16;
     struct usher_guest *guests = calloc(room, sizeof *guests);
-    for (unsigned l = 0; l < looks && guests != NULL; l++) {
+    for (unsigned l = 0; l < snapshots && guests != NULL; l++) {
         struct usher_info info;
         double begin = bench_now_ns();
         (void)usher_inspect(pool, &info, guests, room);
@@ -138,7 +140,7 @@ static void look(struct usher_pool *pool, const char *where, double x)
         status[r] = status_ms();
     }
     free(guests);
-    bench_row(where, x, "usher_inspect", ms, looks);
+    bench_row(where, x, "usher_inspect", ms, snapshots);
     bench_row(where, x, "usher status, whole command", status, runs);
 }
 
@@ -172,7 +174,7 @@ static void be_neighbour(enum neighbour what)
     struct usher_guest *guests = calloc(room, sizeof *guests);
     struct usher_options options = {.flags = USHER_EXISTING};
     if (guests == NULL ||
-        usher_open(&pool, what == LOOKS_ELSEWHERE ? elsewhere : bench_pool(), &options) != 0) {
+        usher_open(&pool, what == INSPECTS_OTHER ? other_name : bench_pool(), &options) != 0) {
         _exit(1);
     }
     while (atomic_load(&shared->stop) == 0) {
@@ -185,7 +187,7 @@ static void be_neighbour(enum neighbour what)
     _exit(0);
 }
 
-/* Turns a second of one who comes and goes; 0 if it could not have that neighbour. */
+/* Return the turns per second of the guest; 0: the other process could not start. */
 static double turns(enum neighbour what, double *longest_us)
 {
     int status = 1;
@@ -225,16 +227,16 @@ static void measure_turns(unsigned rounds)
 
 static void report_turns(unsigned rounds)
 {
-    bench_table("inspect", "turns", "coming and going, beside another process", "1/s", "more");
+    bench_table("inspect", "turns", "acquire and release, beside another process", "1/s", "more");
     for (unsigned n = 0; n < NEIGHBOURS; n++) {
         bench_row("", 0, neighbours[n], speed[n], rounds);
     }
     bench_show();
-    bench_want("turns a second while another looks / while it looks at another pool",
-               bench_ratio(speed[LOOKS], speed[LOOKS_ELSEWHERE], rounds), false, 0.9);
-    bench_tell("turns a second while another looks at another pool / while it is only busy",
-               bench_ratio(speed[LOOKS_ELSEWHERE], speed[BUSY], rounds));
-    bench_table("inspect", "longest", "coming and going, the longest turn", "us", "less");
+    bench_want("turns a second while another process inspects / while it inspects another pool",
+               bench_ratio(speed[INSPECTS], speed[INSPECTS_OTHER], rounds), false, 0.9);
+    bench_tell("turns a second while another process inspects another pool / while it is only busy",
+               bench_ratio(speed[INSPECTS_OTHER], speed[BUSY], rounds));
+    bench_table("inspect", "longest", "acquire and release, the longest turn", "us", "less");
     for (unsigned n = 0; n < NEIGHBOURS; n++) {
         bench_row("", 0, neighbours[n], longest_us[n], rounds);
     }
@@ -247,8 +249,8 @@ static void close_and_discard(struct usher_pool *pool, const char *name)
     (void)usher_discard(name);
 }
 
-/* A pool of so many guests, all in (and in another one, too) or all in line; whether it could be
-   had. */
+/* Measure a pool of `guests` guests, all holders (of another pool as well) or all waiters.
+   Return whether they could be started. */
 static bool with_pool(unsigned guests, bool in, unsigned rounds)
 {
     struct usher_options options = {.seats = in ? guests + 1 : 1, .guests = guests + 16};
@@ -259,7 +261,7 @@ static bool with_pool(unsigned guests, bool in, unsigned rounds)
     if (usher_open(&pool, bench_pool(), &options) != 0) {
         return false;
     }
-    if (in && usher_open(&second, elsewhere, &options) != 0) {
+    if (in && usher_open(&second, other_name, &options) != 0) {
         close_and_discard(pool, bench_pool());
         return false;
     }
@@ -267,17 +269,17 @@ static bool with_pool(unsigned guests, bool in, unsigned rounds)
     if (!in) {
         (void)usher_acquire(pool, &seat);
     }
-    bool all = gather(pool, second);
+    bool all = start_guests(pool, second);
     if (all) {
-        look(pool, where, guests);
+        measure_inspect(pool, where, guests);
     }
     if (all && in) {
         measure_turns(rounds);
     }
-    disperse();
+    kill_guests();
     close_and_discard(pool, bench_pool());
     if (second != NULL) {
-        close_and_discard(second, elsewhere);
+        close_and_discard(second, other_name);
     }
     return all;
 }
@@ -289,9 +291,9 @@ void bench_inspect(void)
     threads = bench_pick(100, 100, 5);
     unsigned guests = processes * threads;
     shared = bench_shared(sizeof *shared);
-    bench_path(elsewhere, sizeof elsewhere, "elsewhere");
+    bench_path(other_name, sizeof other_name, "elsewhere");
     bench_work_ns(1);
-    bench_table("inspect", "snapshot", "looking at a pool with many guests", "ms", "less");
+    bench_table("inspect", "snapshot", "inspecting a pool with many guests", "ms", "less");
     bool waiters = with_pool(guests, false, rounds);
     bool holders = waiters && with_pool(guests, true, rounds);
     if (holders) {
@@ -299,7 +301,7 @@ void bench_inspect(void)
         bench_want_rows("usher_inspect", 10);
         report_turns(rounds);
     } else {
-        bench_absent("inspect", "all", "so many guests could not be gathered");
+        bench_absent("inspect", "all", "cannot start so many guests");
     }
     bench_unshare(shared, sizeof *shared);
 }

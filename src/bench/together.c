@@ -1,11 +1,11 @@
 /*
- * Do two processors run at the same time? On a machine that others share the kernel's processors
- * are at times only some that run in turns, and it does not know. Then a wake-up, a hand-over, a
- * line take what the host makes of them, and figures of several processes tell of that.
+ * Do two CPUs run at the same time? On a shared host the guest's virtual CPUs may run in turns, and
+ * the kernel does not know it. Then the times of wake-ups, hand-overs and lines depend on the host,
+ * and figures of several processes measure the host.
  *
- * It is seen in a cache line that two processes, one on each, hand to each other: each way is some
- * hundred nanoseconds, but for those in which one of them does not run. So the mean is far above
- * the median where that happens.
+ * The probe: two processes, one on each CPU, pass a cache line to each other. A pass takes some
+ * hundred nanoseconds unless one of the CPUs is not running. So if CPUs run in turns, the mean is
+ * far above the median.
  */
 #include "bench/bench.h"
 
@@ -15,14 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WAYS = 64000, OVER = 2 }; /* some ten milliseconds, if both run */
+enum { PASSES = 64000, OVER = 2 }; /* some ten milliseconds if both CPUs run */
 static const double most_ns = 200e6;
 
-static struct court {
-    _Alignas(64) _Atomic uint32_t ball; /* whose it is; OVER: nobody's */
+static struct relay {
+    _Alignas(64) _Atomic uint32_t turn; /* whose turn it is; OVER: the end */
     _Alignas(64) unsigned count;
-    double took[WAYS];
-} * court;
+    double took[PASSES];
+} * relay;
 
 unsigned bench_processors(unsigned found[2])
 {
@@ -45,33 +45,33 @@ void bench_stay_on(unsigned processor)
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
-/* Whether it is ours, before that time. */
-static bool await_ball(uint32_t me, double until)
+/* Wait for our turn. False: the end, or `until` has passed. */
+static bool await_turn(uint32_t me, double until)
 {
-    for (unsigned looks = 1; atomic_load(&court->ball) != me; looks++) {
-        if (atomic_load(&court->ball) == OVER || (looks % 1024 == 0 && bench_now_ns() > until)) {
+    for (unsigned polls = 1; atomic_load(&relay->turn) != me; polls++) {
+        if (atomic_load(&relay->turn) == OVER || (polls % 1024 == 0 && bench_now_ns() > until)) {
             return false;
         }
     }
     return true;
 }
 
-static void play(uint32_t me)
+static void pass_turns(uint32_t me)
 {
     double before = bench_now_ns();
     const double until = before + most_ns;
-    while (await_ball(me, until)) {
+    while (await_turn(me, until)) {
         double now = bench_now_ns();
         if (me == 0) {
-            court->took[court->count++] = now - before;
+            relay->took[relay->count++] = now - before;
         }
         before = now;
-        if (court->count == WAYS || now > until) {
+        if (relay->count == PASSES || now > until) {
             break;
         }
-        atomic_store(&court->ball, 1 - me);
+        atomic_store(&relay->turn, 1 - me);
     }
-    atomic_store(&court->ball, OVER);
+    atomic_store(&relay->turn, OVER);
 }
 
 double bench_together(void)
@@ -81,24 +81,24 @@ double bench_together(void)
     if (bench_processors(two) < 2) {
         return 0;
     }
-    court = bench_shared(sizeof *court);
+    relay = bench_shared(sizeof *relay);
     for (uint32_t me = 0; me < 2; me++) {
         if (bench_fork() == 0) {
             bench_stay_on(two[me]);
-            play(me);
+            pass_turns(me);
             _exit(0);
         }
     }
     while (wait(NULL) > 0) {
     }
-    if (court->count > 2) { /* the first is the start */
+    if (relay->count > 2) { /* the first is the start */
         double sum = 0;
-        for (unsigned n = 1; n < court->count; n++) {
-            sum += court->took[n];
+        for (unsigned n = 1; n < relay->count; n++) {
+            sum += relay->took[n];
         }
-        struct bench_summary ways = bench_summarise(court->took + 1, court->count - 1);
-        ratio = ways.median > 0 ? sum / (court->count - 1) / ways.median : 0;
+        struct bench_summary passes = bench_summarise(relay->took + 1, relay->count - 1);
+        ratio = passes.median > 0 ? sum / (relay->count - 1) / passes.median : 0;
     }
-    bench_unshare(court, sizeof *court);
+    bench_unshare(relay, sizeof *relay);
     return ratio;
 }

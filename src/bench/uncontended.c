@@ -1,15 +1,14 @@
 /*
- * One acquire and one release with nobody else about: what the atomics cost, and nothing more.
+ * One acquire and one release without contention: the cost of the atomics.
  *
- * It is measured in several processes (9, or 5 if there is little time), one after the other: one
- * process measures its luck. The same loop is 10.2 ns in most of them and 10.6 or 11.7 in some, and
- * stays so until the peer is closed; often it is so again when the same process opens it again.
- * It is where its memory happens to lie: some processors guess by a part of the address in which
- * way of their cache a line is, and two lines that look alike there take it from each other. (On
- * one of AMD's, bits 16 and 21 of where a pool was mapped told nine in ten of the slow ones.) So
- * each process is this program, executed anew, and has nothing of its parent's memory. All peers
- * are measured in each, in rounds; medians, quartiles and ratios are of the rounds of all processes
- * together.
+ * It is measured in several processes (9, or 5 with --quick), one after the other, because the
+ * result depends on where memory happens to lie. The same loop takes 10.2 ns in most processes and
+ * 10.6 or 11.7 ns in some. It stays so until the peer is closed, and often when the same process
+ * opens it again. Some CPUs predict a line's cache way from part of its address, and two lines with
+ * the same prediction evict each other. (On one AMD CPU, bits 16 and 21 of a pool's address
+ * identified nine in ten of the slow cases.) So each process is a new execution of this program and
+ * shares no memory layout with its parent. All peers are measured in each process, in rounds.
+ * Medians, quartiles and ratios are over the rounds of all processes together.
  */
 #include "bench/bench.h"
 #include "bench/calm.h"
@@ -40,24 +39,24 @@ static const struct {
     {1, "one", "acquire and release, one thread, alone, k = 1"},
 };
 
-/* What we and the process that measures have in common. Peers are by their index in bench_peers. */
+/* Shared by this process and the measuring process. Peers are indexed as in bench_peers. */
 static struct sheet {
-    /* ours to write, before it starts */
+    /* written by this process before the start */
     pid_t parent;
     enum bench_effort effort;
-    unsigned first, rounds; /* which rounds are its own */
-    /* the process's */
-    unsigned opened[CASES][BENCH_MAX_PEERS]; /* in so many processes so far */
+    unsigned first, rounds; /* the rounds of this measuring process */
+    /* written by the measuring process */
+    unsigned opened[CASES][BENCH_MAX_PEERS]; /* number of processes that opened it */
     double took[CASES][BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
-    bool ours[CASES][BENCH_MAX_PEERS][BENCH_MAX_ROUNDS]; /* the core, meanwhile */
+    bool ours[CASES][BENCH_MAX_PEERS][BENCH_MAX_ROUNDS]; /* the core was ours in this round */
     struct bench_calm calm;                              /* of all processes together */
-    bool is_whole; /* the last that it writes; cleared by us */
+    bool is_whole; /* written last; cleared by this process */
 } * sheet;
 
-/* How often a peer can do it in a round. */
+/* Return how many times a peer runs in a round. */
 static uint64_t times_a_round(const struct bench_peer *peer)
 {
-    const double wanted_ns = 0.25e6; /* short: few of them are interrupted */
+    const double wanted_ns = 0.25e6; /* short: few rounds are interrupted */
     uint64_t times = 64;
     double needed = 0;
     while (needed < wanted_ns / 4) {
@@ -69,7 +68,7 @@ static uint64_t times_a_round(const struct bench_peer *peer)
     return (uint64_t)((double)times * wanted_ns / needed) + 1;
 }
 
-/* The indices of those that are to be measured. */
+/* Store the indices of the peers to measure. Return the count. */
 static unsigned choose(unsigned c, unsigned *chosen)
 {
     const struct bench_peer *all[BENCH_MAX_PEERS];
@@ -145,7 +144,7 @@ int bench_alone(const char *descriptor)
     (void)close((int)fd);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != sheet->parent) {
-        return 71; /* it had ended before we asked */
+        return 71; /* the parent had ended before prctl */
     }
     bench_effort = sheet->effort;
     bench_name_after(sheet->parent);
@@ -156,7 +155,8 @@ int bench_alone(const char *descriptor)
     return 0;
 }
 
-/* Have a process measure its rounds. Whether it has; if not, say what became of it. */
+/* Start a process that measures its rounds. Return whether it succeeded; if not, say how it
+   ended. */
 static bool run_process(int fd, char *fate, size_t room)
 {
     char descriptor[16];
@@ -167,7 +167,7 @@ static bool run_process(int fd, char *fate, size_t room)
     char *const words[] = {"usher-bench", "--alone", descriptor, NULL};
     sheet->is_whole = false;
     (void)posix_spawn_file_actions_init(&files);
-    (void)posix_spawn_file_actions_adddup2(&files, fd, fd); /* this one is not closed on exec */
+    (void)posix_spawn_file_actions_adddup2(&files, fd, fd); /* clears close-on-exec */
     int error = posix_spawn(&child, "/proc/self/exe", &files, NULL, words, environ);
     (void)posix_spawn_file_actions_destroy(&files);
     if (error != 0) {
@@ -187,15 +187,15 @@ static bool run_process(int fd, char *fate, size_t room)
     return status == 0 && sheet->is_whole;
 }
 
-/* The files of a process that could not remove them. They are named after us. */
-static void tidy(void)
+/* Remove the files of a process that could not do it. Their names contain our pid. */
+static void remove_files(void)
 {
     (void)usher_discard(bench_pool());
     bench_flock.close();
     bench_ofd.close();
 }
 
-/* All processes, one after the other. Whether all went well; if not, why. */
+/* Run all processes, one after the other. Return whether all succeeded; if not, say why. */
 static bool run_processes(int fd, unsigned processes, char *why, size_t room)
 {
     sheet->parent = getpid();
@@ -208,15 +208,15 @@ static bool run_processes(int fd, unsigned processes, char *why, size_t room)
         if (!run_process(fd, fate, sizeof fate)) {
             (void)snprintf(why, room, "process %u of the %u that measure %s", p + 1, processes,
                            fate);
-            tidy();
+            remove_files();
             return false;
         }
     }
     return true;
 }
 
-/* The rounds in which the core was ours, of a peer, or of two of them at once: they alone count, if
-   there are enough; otherwise all do. How many. */
+/* Collect the rounds of a peer, or of two peers, in which the core was ours; all rounds if these
+   are too few. Return the count. */
 static unsigned gather(unsigned c, unsigned one, unsigned other, unsigned processes, double *first,
                        double *second)
 {
@@ -255,7 +255,7 @@ static void report(unsigned c, unsigned processes)
     bench_show();
 }
 
-/* limit 0: only told. */
+/* limit 0: only print it. */
 static void want(const char *peer, const char *against, unsigned c, unsigned processes,
                  double limit)
 {

@@ -1,6 +1,6 @@
 /*
- * What the workload of pools on ZooKeeper is made of: a real server, a link with a known delay, and
- * clients, each a process of its own that does what it is told.
+ * Parts of the ZooKeeper workload: a real server, a link with a known delay, and client processes
+ * that obey commands.
  */
 #ifndef USHER_BENCH_ZK_H
 #define USHER_BENCH_ZK_H
@@ -15,15 +15,15 @@ struct bench_zk {
     int port;
     char directory[64];
 };
-/* Start a server on loopback. Whether there is one; if not, *why says it. */
+/* Start a server on loopback. False: *why says why not. */
 bool bench_zk_start(struct bench_zk *server, const char **why);
 void bench_zk_stop(struct bench_zk *server);
-/* How many times the server has told a client of a change; how many requests it has got. */
+/* The number of notifications the server has sent, and of requests it has received. */
 double bench_zk_notifications(const struct bench_zk *server);
 double bench_zk_requests(const struct bench_zk *server);
 
-/* delay.c: a link to a port of this machine that delays all that goes through it, each way. Its
-   own port; it is kept by a child, until that is killed. */
+/* delay.c. Start a link to a port of this machine that delays all data, in each direction, by
+   `us`. Return its port. A child runs it until it is killed. */
 int bench_delay_start(int to_port, unsigned us, pid_t *child);
 
 /* zk_clients.c */
@@ -32,36 +32,38 @@ struct bench_zk_pool {
     unsigned timeout_ms, seats;
     char path[64];
 };
-/* Who offers seats there. `be`: be a client of that pool that obeys stdin, and answers on stdout:
+/*
+ * An implementation of pools. `be` runs a client that reads commands on stdin and answers on
+ * stdout:
  *
- *     acquire, release    the time of CLOCK_MONOTONIC, in ns, when it is done
- *     cycle SECONDS       acquire and release again and again: how often
- *     crowd WAITERS PASS  hold a seat, and have threads wait for it: when they all do;
- *     go                  give it up, so that so many have it in turn: when they all have had it
+ *     acquire, release    the CLOCK_MONOTONIC time in ns when it was done
+ *     cycle SECONDS       acquire and release repeatedly: the number of cycles
+ *     crowd WAITERS PASS  hold a seat, and start threads that wait for it: the time when all wait
+ *     go                  release it, so that PASS threads get it in turn: the time when all had it
  */
 struct bench_zk_peer {
     const char *name;
     void (*be)(const struct bench_zk_pool *pool);
 };
 extern const struct bench_zk_peer bench_zk_usher, bench_zk_kazoo, bench_zk_engine;
-/* Whether it is installed. */
+/* Return whether kazoo is installed. */
 bool bench_zk_has_kazoo(void);
 
 struct bench_client {
     pid_t pid;
     FILE *to, *from;
 };
-/* Start a client, and wait until it is connected. */
+/* Start a client and wait until it is connected. */
 void bench_client_start(struct bench_client *client, const struct bench_zk_peer *peer,
                         const struct bench_zk_pool *pool);
 void bench_client_tell(struct bench_client *client, const char *what);
-/* Its answer; -1: none within so many ms, or it has ended. */
+/* Return its answer; -1: none within most_ms, or it has ended. */
 double bench_client_hear(struct bench_client *client, int most_ms);
 double bench_client_ask(struct bench_client *client, const char *what);
-/* Kill it, as it may be stopped. */
+/* Kill it; it may be stopped. */
 void bench_client_end(struct bench_client *client);
 
-/* zk_engine.c: be a client that writes a node of its own, for each `cycle` once. */
+/* zk_engine.c. Run a client that writes a node of its own; a cycle is one write. */
 void bench_zk_be_engine(const struct bench_zk_pool *pool);
 
 #endif

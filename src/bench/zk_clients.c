@@ -1,4 +1,4 @@
-/* Clients of pools on ZooKeeper, each a process of its own that does what it is told: see zk.h. */
+/* Client processes of pools on ZooKeeper that obey commands: see zk.h. */
 #include "bench/bench.h"
 #include "bench/zk.h"
 
@@ -32,7 +32,8 @@ static void answer(double number)
     (void)fflush(stdout);
 }
 
-/* Threads that wait for a seat; the first `pass` of them give it on at once, the next keeps it. */
+/* Threads that wait for a seat. The first `pass` of them release it at once; the next one keeps
+   it. */
 static struct {
     struct usher_pool *pool;
     unsigned pass;
@@ -149,7 +150,7 @@ void bench_client_start(struct bench_client *client, const struct bench_zk_peer 
     if (client->pid == 0) {
         (void)dup2(to[0], STDIN_FILENO);
         (void)dup2(from[1], STDOUT_FILENO);
-        for (int fd = 3; fd < 1024; fd++) { /* those of other clients, too: they end with us */
+        for (int fd = 3; fd < 1024; fd++) { /* pipes of other clients, too */
             (void)close(fd);
         }
         peer->be(pool);
@@ -160,7 +161,8 @@ void bench_client_start(struct bench_client *client, const struct bench_zk_peer 
     client->to = fdopen(to[1], "w");
     client->from = fdopen(from[0], "r");
     if (client->to == NULL || client->from == NULL || bench_client_hear(client, 30000) < 0) {
-        (void)fprintf(stderr, "usher-bench: %s: no client of %s\n", peer->name, pool->path);
+        (void)fprintf(stderr, "usher-bench: %s: cannot start a client of %s\n", peer->name,
+                      pool->path);
         exit(71);
     }
 }

@@ -1,4 +1,4 @@
-/* The engine alone: one write after the other, with the client that pools use, too. See zk.h. */
+/* ZooKeeper alone: writes in sequence, with the client library that pools use. See zk.h. */
 #include "bench/bench.h"
 #include "bench/zk.h"
 
@@ -66,7 +66,7 @@ static void say_nothing(const char *message)
 
 void bench_zk_be_engine(const struct bench_zk_pool *pool)
 {
-    static const char data[] = "what a pool of a few seats has to say, about so long";
+    static const char data[] = "data about as long as that of a pool of a few seats";
     char text[128];
     char path[96];
     double seconds;

@@ -1,4 +1,4 @@
-/* The ZooKeeper server that pools are measured on, and what it says of itself: see zk.h. */
+/* The ZooKeeper server for the measurements, and its statistics: see zk.h. */
 #include "bench/bench.h"
 #include "bench/zk.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The program that the tests have for it prints its port when it is ready. */
+/* The tests' program zk_serve prints its port when it is ready. */
 bool bench_zk_start(struct bench_zk *server, const char **why)
 {
     char program[PATH_MAX];
@@ -42,7 +42,7 @@ bool bench_zk_start(struct bench_zk *server, const char **why)
     }
     if (!ready) {
         *why = strncmp(line, "SKIPPED", 7) == 0
-                   ? "no server here: install libzookeeper-java and default-jre-headless"
+                   ? "no ZooKeeper server: install libzookeeper-java and default-jre-headless"
                    : "the server did not start";
         bench_zk_stop(server);
     }
@@ -58,7 +58,7 @@ void bench_zk_stop(struct bench_zk *server)
     (void)!system(remove);
 }
 
-/* All that it says (mntr). */
+/* Read all statistics (mntr). */
 static void ask(const struct bench_zk *server, char *text, size_t room)
 {
     size_t got = 0;
@@ -76,7 +76,7 @@ static void ask(const struct bench_zk *server, char *text, size_t room)
     (void)close(fd);
 }
 
-/* The sum of what begins so and ends so. */
+/* Sum the values whose names begin and end like this. */
 static double sum_of(const struct bench_zk *server, const char *begins, const char *ends)
 {
     static char text[1 << 17];

@@ -1,8 +1,8 @@
 /*
- * Pools on ZooKeeper: on a real server on loopback, beside kazoo's Semaphore on the same server,
- * and beside the engine itself. Cycles a second; round trips, on a link with a known delay;
- * notifications of a release, with a long line; and what the others wait when a client is killed,
- * or when the first in line is stopped.
+ * Pools on ZooKeeper: a real server on loopback; for comparison kazoo's Semaphore on the same
+ * server, and ZooKeeper alone. Measures cycles per second; round trips, on a link with a known
+ * delay; notifications per release in a long line; and how long others wait when a client is killed
+ * or when the first waiter is stopped.
  */
 #include "bench/bench.h"
 #include "bench/zk.h"
@@ -16,11 +16,11 @@ enum { MOST_CLIENTS = 4, MOST_SCENES = 8, LONG_MS = 10000, SHORT_MS = 2000 };
 
 static struct bench_zk server;
 
-/* Who is compared; the engine takes part in the first table alone. */
+/* The implementations compared; the engine is only in the first table. */
 static const struct bench_zk_peer *peers[3];
 static unsigned peer_count;
 
-/* A pool that nobody has used. */
+/* A new pool. */
 static struct bench_zk_pool new_pool(unsigned seats, unsigned timeout_ms)
 {
     static unsigned made;
@@ -29,7 +29,8 @@ static struct bench_zk_pool new_pool(unsigned seats, unsigned timeout_ms)
     return pool;
 }
 
-/* Clients that come and go for a while, all at the same time: how often, in a second. */
+/* Run clients that acquire and release at the same time. Return their cycles per second
+   together. */
 static double cycles_of(struct bench_client *clients, unsigned count, double seconds)
 {
     char what[32];
@@ -62,7 +63,7 @@ static void measure_crowd(unsigned at, unsigned rounds, double seconds)
         for (unsigned c = 0; c < crowds[at].clients; c++) {
             bench_client_start(&clients[p][c], peers[p], &pool);
         }
-        (void)cycles_of(clients[p], crowds[at].clients, seconds / 4); /* to warm up */
+        (void)cycles_of(clients[p], crowds[at].clients, seconds / 4); /* warm up */
     }
     for (unsigned round = 0; round < rounds; round++) {
         for (unsigned i = 0; i < peer_count; i++) {
@@ -91,8 +92,8 @@ static void compare_speed(void)
         measure_crowd(at, rounds, seconds);
     }
     bench_table("zookeeper", "speed",
-                "acquire and release, and of the engine a write, of all clients together",
-                "a second", "more");
+                "acquire and release (engine: one write), all clients together", "a second",
+                "more");
     for (unsigned at = 0; at < CROWDS; at++) {
         for (unsigned p = 0; p < peer_count; p++) {
             bench_row(crowds[at].name, at, peers[p]->name, speed[at][p], rounds);
@@ -107,8 +108,7 @@ static void compare_speed(void)
         bench_want(what, bench_ratio(speed[at][0], speed[at][1], rounds), false, 1);
     }
     peer_count--;
-    bench_table("zookeeper", "requests", "requests that the server gets for a cycle", "requests",
-                "less");
+    bench_table("zookeeper", "requests", "requests to the server per cycle", "requests", "less");
     for (unsigned at = 0; at < CROWDS; at++) {
         for (unsigned p = 0; p < peer_count; p++) {
             bench_row(crowds[at].name, at, peers[p]->name, requests[at][p], rounds);
@@ -117,12 +117,12 @@ static void compare_speed(void)
     bench_show();
 }
 
-/* On a slow link, where all that takes time is the way there and back. */
+/* On a slow link, where nearly all time is round trips. */
 static void count_trips(void)
 {
     enum { DELAY_US = 10000, LINES = 3 };
-    static const char *const lines[LINES] = {"acquire, a seat is free", "release, nobody waits",
-                                             "release, until the next in line is in"};
+    static const char *const lines[LINES] = {"acquire, a seat is free", "release, no waiter",
+                                             "release, until the next holder"};
     static const double wanted[LINES] = {2.5, 2.5, 3.5};
     static double trips[LINES][2][BENCH_MAX_ROUNDS];
     const double trip_ns = 2 * DELAY_US * 1000.0;
@@ -144,7 +144,7 @@ static void count_trips(void)
             double began = bench_now_ns();
             trips[0][p][round] = (bench_client_ask(one, "acquire") - began) / trip_ns;
             bench_client_tell(next, "acquire");
-            bench_nap_us(20 * DELAY_US); /* it stands in line by then */
+            bench_nap_us(20 * DELAY_US); /* in line by now */
             began = bench_now_ns();
             bench_client_tell(one, "release");
             trips[2][p][round] = (bench_client_hear(next, 60000) - began) / trip_ns;
@@ -173,7 +173,7 @@ static void count_trips(void)
     (void)waitpid(link, NULL, 0);
 }
 
-/* A line of so many, and a seat that goes down a part of it. */
+/* A line of `waiters`, and a seat that is handed down part of it. */
 static double notifications_of(const struct bench_zk_peer *peer, unsigned waiters, unsigned pass)
 {
     char what[64];
@@ -181,17 +181,17 @@ static double notifications_of(const struct bench_zk_peer *peer, unsigned waiter
     struct bench_zk_pool pool = new_pool(1, LONG_MS);
     (void)snprintf(what, sizeof what, "crowd %u %u", waiters, pass);
     bench_client_start(&client, peer, &pool);
-    double told = -1;
+    double sent = -1;
     if (bench_client_ask(&client, what) >= 0) {
-        bench_nap_us(200000); /* what they have set off by coming */
+        bench_nap_us(200000); /* let the notifications of the arrivals pass */
         double before = bench_zk_notifications(&server);
         if (bench_client_ask(&client, "go") >= 0) {
             bench_nap_us(100000);
-            told = (bench_zk_notifications(&server) - before) / (pass + 1);
+            sent = (bench_zk_notifications(&server) - before) / (pass + 1);
         }
     }
     bench_client_end(&client);
-    return told;
+    return sent;
 }
 
 static void count_notifications(void)
@@ -199,19 +199,19 @@ static void count_notifications(void)
     static const unsigned lines[] = {10, 100, 1000};
     double least = 1e9;
     double most = 0;
-    bench_table("zookeeper", "notifications", "notifications that the servers send for a release",
+    bench_table("zookeeper", "notifications", "notifications from the server per release",
                 "notifications", "less");
     for (unsigned l = 0; l < 3 && l < bench_pick(3, 1, 1); l++) {
         char where[32];
         (void)snprintf(where, sizeof where, "%u in line", lines[l]);
         for (unsigned p = 0; p < peer_count; p++) {
-            double told = notifications_of(peers[p], lines[l], lines[l] < 50 ? 8 : 50);
-            if (told < 0) {
+            double sent = notifications_of(peers[p], lines[l], lines[l] < 50 ? 8 : 50);
+            if (sent < 0) {
                 continue;
             }
-            bench_row(where, lines[l], peers[p]->name, &told, 1);
-            least = p == 0 && told < least ? told : least;
-            most = p == 0 && told > most ? told : most;
+            bench_row(where, lines[l], peers[p]->name, &sent, 1);
+            least = p == 0 && sent < least ? sent : least;
+            most = p == 0 && sent > most ? sent : most;
         }
     }
     bench_show();
@@ -220,7 +220,8 @@ static void count_notifications(void)
     bench_want("usher, the most / the least of these", bench_summarise(&flat, 1), true, 1.1);
 }
 
-/* Holders that are killed, while others wait: session times until those are in. */
+/* Holders are killed while others wait. Measure the time until those get the seat, in session
+   timeouts. */
 static void compare_deaths(void)
 {
     static double took[2][MOST_SCENES];
@@ -242,7 +243,7 @@ static void compare_deaths(void)
         for (unsigned p = 0; p < peer_count; p++) {
             killed_ns[p][s] = bench_now_ns();
             bench_client_end(&holders[p][s]);
-            bench_nap_us((unsigned)rand() % 100000); /* at no moment in particular */
+            bench_nap_us((unsigned)rand() % 100000); /* at a random moment */
         }
     }
     for (unsigned p = 0; p < peer_count; p++) {
@@ -253,19 +254,19 @@ static void compare_deaths(void)
         }
     }
     bench_table("zookeeper", "deaths",
-                "a holder is killed, until the next is in; the session time is 2 s",
-                "session times", "less");
+                "a holder is killed: time until the next holder; session timeout 2 s", "timeouts",
+                "less");
     for (unsigned p = 0; p < peer_count; p++) {
         bench_row("", 0, peers[p]->name, took[p], scenes);
     }
     bench_show();
     double most = bench_quantile(took[0], scenes, 1);
-    bench_want("usher, session times until a killed holder's seat is given on, the most",
+    bench_want("usher, session timeouts until a killed holder's seat is granted again, maximum",
                bench_summarise(&most, 1), true, 1.5);
 }
 
-/* Four clients and two seats: both are held, two wait. The first in line is stopped; both seats are
-   given back. How long does the other wait? In ms. */
+/* Four clients and two seats: two hold, two wait. The first waiter is stopped; both seats are
+   released. How many ms does the second waiter wait? */
 struct stopped_scene {
     struct bench_client holders[2], first, next;
 };
@@ -280,7 +281,7 @@ static void set_stopped_scene(struct stopped_scene *scene, const struct bench_zk
     bench_client_start(&scene->first, peer, &pool);
     bench_client_start(&scene->next, peer, &pool);
     bench_client_tell(&scene->first, "acquire");
-    bench_nap_us(300000); /* it is the first in line by then */
+    bench_nap_us(300000); /* first in line by now */
     bench_client_tell(&scene->next, "acquire");
 }
 
@@ -313,14 +314,14 @@ static void compare_stopped(void)
         }
     }
     bench_table("zookeeper", "stopped",
-                "k = 2, the first in line is stopped, both seats are given back: until the next is "
-                "in; the session time is 2 s",
+                "k = 2, first waiter stopped, both seats released: time until the next "
+                "holder; session timeout 2 s",
                 "ms", "less");
     for (unsigned p = 0; p < peer_count; p++) {
         bench_row("", 0, peers[p]->name, took[p], scenes);
     }
     bench_show();
-    bench_want("usher, ms until the next is in, the first being stopped",
+    bench_want("usher, ms until the next holder, the first waiter stopped",
                bench_summarise(took[0], scenes), true, 200);
 }
 

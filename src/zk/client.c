@@ -1,4 +1,4 @@
-/* Requests and their answers: see client.h. */
+/* Requests of a session and their answers. client.h is the contract. */
 #include "zk/session.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int error_of(int rc)
+static int errno_of(int rc)
 {
     switch (rc) {
     case ZOK:
@@ -33,35 +33,36 @@ static int error_of(int rc)
     case ZMARSHALLINGERROR:
     case ZSYSTEMERROR:
         return -ENOMEM;
-    /* ZRUNTIMEINCONSISTENCY is one of these: the library has gone on with a new connection as if
-       what was asked by way of the old one were answered there. */
-    default: /* lost, moved, throttled: to be asked again */
+    /* ZRUNTIMEINCONSISTENCY is one of these. The library has opened a new connection and matched
+       its first answer with a request of the old one, so the answer to that request is lost. */
+    default: /* connection lost, session moved, throttled: the caller must repeat the request */
         return -ECONNRESET;
     }
 }
 
-/* A request has been answered, or never will be. What only a follower has answered confirms
-   nothing: it may have lost its leader. */
-static void answered(struct zk_request *request, int rc)
+/* Complete a request with the library's result, also if its answer will never come. Only answers
+   that need the leader confirm the session: a follower that has lost its leader still answers
+   reads. */
+static void complete(struct zk_request *request, int rc)
 {
     struct zk_exchange *exchange = request->exchange;
     struct zk_client *client = exchange->client;
     bool by_leader = request->kind == ZK_CREATE || request->kind == ZK_SYNC ||
                      request->kind == ZK_DELETE || request->kind == ZK_MULTI;
-    request->error = error_of(rc);
+    request->error = errno_of(rc);
     client->answered_ns = zk_now_ns();
-    client->trip_ns = client->answered_ns - request->sent_ns;
+    client->round_trip_ns = client->answered_ns - request->sent_ns;
     client->unanswered--;
     if (by_leader && (rc == ZOK || rc < ZAPIERROR) && request->error != -EKEYEXPIRED &&
-        request->error != -ECONNRESET && request->sent_ns > client->sent_ns) {
-        client->sent_ns = request->sent_ns;
+        request->error != -ECONNRESET && request->sent_ns > client->confirmed_ns) {
+        client->confirmed_ns = request->sent_ns;
     }
     if (--exchange->left == 0) {
         (void)sem_post(&exchange->done);
     }
 }
 
-static void take_text(struct zk_request *request, const char *text, size_t length)
+static void store_text(struct zk_request *request, const char *text, size_t length)
 {
     request->text = malloc(length + 1);
     if (request->text != NULL) {
@@ -75,9 +76,9 @@ static void on_string(int rc, const char *text, const void *context)
 {
     struct zk_request *request = (struct zk_request *)(uintptr_t)context;
     if (rc == ZOK && text != NULL) {
-        take_text(request, text, strlen(text));
+        store_text(request, text, strlen(text));
     }
-    answered(request, rc);
+    complete(request, rc);
 }
 
 static void on_data(int rc, const char *text, int length, const struct Stat *stat,
@@ -85,13 +86,13 @@ static void on_data(int rc, const char *text, int length, const struct Stat *sta
 {
     struct zk_request *request = (struct zk_request *)(uintptr_t)context;
     if (rc == ZOK) {
-        take_text(request, text == NULL ? "" : text, length < 0 ? 0 : (size_t)length);
+        store_text(request, text == NULL ? "" : text, length < 0 ? 0 : (size_t)length);
         request->node_version = stat->version;
         request->created_zxid = (uint64_t)stat->czxid;
         request->created_ms = stat->ctime;
         request->changed_ms = stat->mtime;
     }
-    answered(request, rc);
+    complete(request, rc);
 }
 
 static void on_list(int rc, const struct String_vector *names, const struct Stat *stat,
@@ -100,8 +101,8 @@ static void on_list(int rc, const struct String_vector *names, const struct Stat
     struct zk_request *request = (struct zk_request *)(uintptr_t)context;
     if (rc == ZOK) {
         request->names = calloc((size_t)names->count + 1, sizeof *request->names);
-        /* What is told as cversion is births and deaths, in 32 bits. */
-        request->births = ((uint32_t)stat->cversion + (uint32_t)stat->numChildren) / 2;
+        /* cversion counts creations plus deletions, modulo 2^32. */
+        request->created_count = ((uint32_t)stat->cversion + (uint32_t)stat->numChildren) / 2;
     }
     for (int32_t n = 0; request->names != NULL && n < names->count; n++) {
         request->names[n] = strdup(names->data[n]);
@@ -111,7 +112,7 @@ static void on_list(int rc, const struct String_vector *names, const struct Stat
             break;
         }
     }
-    answered(request, rc);
+    complete(request, rc);
 }
 
 static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat, const void *context)
@@ -119,7 +120,8 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat, const void
     struct zk_request *request = (struct zk_request *)(uintptr_t)context;
     (void)stat;
     for (int32_t a = 0; rc == ZOK && a < acl->count; a++) {
-        const char *hash = strrchr(acl->data[a].id.id, ':'); /* x: we may not know it */
+        /* "x" hides the hash: we may not read it */
+        const char *hash = strrchr(acl->data[a].id.id, ':');
         if (strcmp(acl->data[a].id.scheme, "digest") == 0 && hash != NULL &&
             strcmp(hash, ":x") == 0) {
             rc = ZNOAUTH;
@@ -128,12 +130,12 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat, const void
     if (rc == ZOK && !zk__adopt(request->exchange->client, acl)) {
         rc = ZSYSTEMERROR;
     }
-    answered(request, rc);
+    complete(request, rc);
 }
 
 static void on_done(int rc, const void *context)
 {
-    answered((struct zk_request *)(uintptr_t)context, rc);
+    complete((struct zk_request *)(uintptr_t)context, rc);
 }
 
 void zk__on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
@@ -149,12 +151,12 @@ void zk__on_event(zhandle_t *zh, int type, int state, const char *path, void *co
     for (struct zk_listener *listener = client->listeners; listener != NULL;
          listener = listener->next) {
         if (type == ZOO_SESSION_EVENT || (path != NULL && strcmp(path, listener->path) == 0)) {
-            (void)sem_post(&listener->bell);
+            (void)sem_post(&listener->wakeup);
         }
     }
 }
 
-static void put_change(const struct zk_client *client, const struct zk_change *change, zoo_op_t *op)
+static void fill_op(const struct zk_client *client, const struct zk_change *change, zoo_op_t *op)
 {
     switch (change->what) {
     case ZK_MAKE:
@@ -186,7 +188,7 @@ static int send_multi(struct zk_client *client, struct zk_request *request)
         return ZSYSTEMERROR;
     }
     for (unsigned c = 0; c < request->count; c++) {
-        put_change(client, &request->changes[c], &ops[c]);
+        fill_op(client, &request->changes[c], &ops[c]);
     }
     int rc = zoo_amulti(client->zh, (int)request->count, ops, request->results, on_done, request);
     free(ops);
@@ -201,7 +203,7 @@ void zk__send(struct zk_client *client, struct zk_request *request)
         client->answered_ns = request->sent_ns;
     }
     if (client->zh == NULL) {
-        answered(request, ZSESSIONEXPIRED);
+        complete(request, ZSESSIONEXPIRED);
         return;
     }
     switch (request->kind) {
@@ -231,12 +233,12 @@ void zk__send(struct zk_client *client, struct zk_request *request)
         rc = send_multi(client, request);
         break;
     }
-    if (rc != ZOK) { /* then nothing is called back */
-        answered(request, rc);
+    if (rc != ZOK) { /* then the library calls no callback */
+        complete(request, rc);
     }
 }
 
-void zk__ring(struct zk_client *client)
+void zk__wake_thread(struct zk_client *client)
 {
     uint64_t one = 1;
     (void)!write(client->wake, &one, sizeof one);
@@ -255,10 +257,11 @@ int zk_client_ask(struct zk_client *client, struct zk_request *requests, unsigne
         zk__send(client, &requests[r]);
     }
     (void)pthread_mutex_unlock(&client->mutex);
-    zk__ring(client);
+    zk__wake_thread(client);
     while (sem_wait(&exchange.done) != 0) {
     }
-    /* Whoever has rung it may still be about to let go of it. */
+    /* The thread that posted `done` may still use the exchange. It holds the mutex while it
+       does. */
     (void)pthread_mutex_lock(&client->mutex);
     (void)pthread_mutex_unlock(&client->mutex);
     (void)sem_destroy(&exchange.done);
@@ -276,7 +279,7 @@ int zk_client_ask(struct zk_client *client, struct zk_request *requests, unsigne
 void zk_client_back_off(struct zk_client *client, unsigned tries)
 {
     (void)pthread_mutex_lock(&client->mutex);
-    uint64_t most = (uint64_t)client->trip_ns << (tries < 5 ? tries + 1 : 6);
+    uint64_t most = (uint64_t)client->round_trip_ns << (tries < 5 ? tries + 1 : 6);
     (void)pthread_mutex_unlock(&client->mutex);
     most = most > 1 << 29 ? 1 << 29 : most + 1;
     uint64_t now = (uint64_t)zk_now_ns();

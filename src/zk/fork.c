@@ -1,41 +1,42 @@
 /*
- * Fork, and the resolver. The client library looks names up, and in a child that was forked while a
- * thread of ours was doing that the C library's lock for it would be held for ever: the child could
- * not open a pool. So no fork happens while one of our threads may be there.
+ * Keep fork() away from the resolver. The client library looks up host names. If a thread forks
+ * while another one is inside the resolver, the C library's resolver lock stays locked in the child
+ * for ever, and the child cannot open a pool. A reader-writer lock prevents that: our threads hold
+ * it for reading during look-ups, fork holds it for writing.
  */
 #include "zk/session.h"
 
-static pthread_rwlock_t resolving = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t resolver_lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void before(void)
+static void before_fork(void)
 {
-    (void)pthread_rwlock_wrlock(&resolving);
+    (void)pthread_rwlock_wrlock(&resolver_lock);
 }
 
 static void in_parent(void)
 {
-    (void)pthread_rwlock_unlock(&resolving);
+    (void)pthread_rwlock_unlock(&resolver_lock);
 }
 
-/* The thread that has it is another one, to the C library: we have another number. */
+/* Initialise instead of unlock: in the child the thread that locked it has another thread id. */
 static void in_child(void)
 {
-    (void)pthread_rwlock_init(&resolving, NULL);
+    (void)pthread_rwlock_init(&resolver_lock, NULL);
 }
 
-static void watch_forks(void)
+static void install_fork_handlers(void)
 {
-    (void)pthread_atfork(before, in_parent, in_child);
+    (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
 void zk__resolver_enter(void)
 {
-    (void)pthread_once(&once, watch_forks);
-    (void)pthread_rwlock_rdlock(&resolving);
+    (void)pthread_once(&once, install_fork_handlers);
+    (void)pthread_rwlock_rdlock(&resolver_lock);
 }
 
 void zk__resolver_leave(void)
 {
-    (void)pthread_rwlock_unlock(&resolving);
+    (void)pthread_rwlock_unlock(&resolver_lock);
 }

@@ -1,4 +1,4 @@
-/* Names and small texts of a pool on ZooKeeper: see state.h. */
+/* Print and parse the names and small texts of a pool on ZooKeeper. state.h is the contract. */
 #include "zk/state.h"
 
 #include "zk/text.h"
@@ -9,7 +9,7 @@
 
 enum { SEQUENCE_DIGITS = 10, SESSION_DIGITS = 11 };
 
-/* Of names of tickets, so that they are short: the list of a long line is made of them. */
+/* Base 64 keeps ticket names short. They make up the list of a long line. */
 static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
 
 static char *put_digits(char *at, uint64_t number, int least)
@@ -23,7 +23,7 @@ static char *put_digits(char *at, uint64_t number, int least)
     return at;
 }
 
-/* Exactly so many digits. */
+/* Parse exactly `count` digits. */
 static bool take_digits(const char **at, size_t count, uint64_t *number)
 {
     *number = 0;
@@ -56,7 +56,7 @@ bool zk_parse_ticket(uint32_t roll, const char *name, struct zk_ticket *ticket)
         return false;
     }
     const char *at = name;
-    /* After the last sequence number there would be a minus. */
+    /* ZooKeeper's counter wraps to a negative number after 2^31 - 1; such a name is refused. */
     if (!take_digits(&at, SESSION_DIGITS, &ticket->session) ||
         !take_digits(&at, length - SESSION_DIGITS - SEQUENCE_DIGITS, &n) || n > UINT32_MAX ||
         strspn(at, "0123456789") != SEQUENCE_DIGITS || !take_number(&at, INT32_MAX, &sequence)) {
@@ -66,7 +66,7 @@ bool zk_parse_ticket(uint32_t roll, const char *name, struct zk_ticket *ticket)
     ticket->n = (uint32_t)n;
     ticket->roll = roll;
     ticket->number = (uint64_t)roll << 31 | sequence;
-    ticket->seat = ZK_NOBODY;
+    ticket->seat = ZK_NO_SEAT;
     return true;
 }
 
@@ -91,8 +91,9 @@ size_t zk_print_grant(const struct zk_grant *grant, char *text, size_t room)
     return (size_t)snprintf(text, room, "%" PRIu32 " %" PRIu64, grant->seat, grant->fence);
 }
 
-/* No character that would end a line or garble a terminal. */
-static void tame(char *text)
+/* Replace control characters by spaces, so that the text stays on one line and cannot garble a
+   terminal. */
+static void replace_control_characters(char *text)
 {
     for (; *text != '\0'; text++) {
         if ((unsigned char)*text < ' ' || *text == 127) {
@@ -109,9 +110,9 @@ size_t zk_print_who(const struct zk_who *who, char *text)
     (void)snprintf(labels, sizeof labels, "%s", who->labels == NULL ? "" : who->labels);
     (void)snprintf(note, sizeof note, "%s", who->note == NULL ? "" : who->note);
     (void)snprintf(host, sizeof host, "%s", who->host);
-    tame(labels);
-    tame(note);
-    tame(host);
+    replace_control_characters(labels);
+    replace_control_characters(note);
+    replace_control_characters(host);
     return (size_t)snprintf(text, ZK_WHO_ROOM, "%" PRIi32 " %" PRIu64 " %s\n%s\n%s", who->pid,
                             who->pid_namespace, host, labels, note);
 }
@@ -127,9 +128,9 @@ bool zk_parse_who(char *text, struct zk_who *who)
     }
     *labels++ = '\0';
     *note++ = '\0';
-    tame(text);
-    tame(labels);
-    tame(note);
+    replace_control_characters(text);
+    replace_control_characters(labels);
+    replace_control_characters(note);
     if (!take_number(&at, INT32_MAX, &pid) || !take_character(&at, ' ') ||
         !take_number(&at, UINT64_MAX, &who->pid_namespace) || !take_character(&at, ' ')) {
         return false;
@@ -151,7 +152,8 @@ void zk_label(const char *labels, uint32_t seat, char *label, size_t room)
                    labels == NULL ? "" : labels);
 }
 
-/* A path of a node: no component is empty or made of dots, nothing would garble what prints it. */
+/* Return true for a node path that we accept: at most 512 bytes of printable ASCII, no empty
+   component, no "." or "..", not below /zookeeper. */
 static bool is_path(const char *path)
 {
     if (path[0] != '/' || path[1] == '\0' || strlen(path) > 512 ||

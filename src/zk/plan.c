@@ -1,4 +1,4 @@
-/* Who is granted what: see state.h. */
+/* Decide which tickets are granted which seats. state.h is the contract. */
 #include "zk/state.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static struct zk_ticket *find(const struct zk_line *line, uint64_t number)
                : bsearch(&key, line->tickets, line->count, sizeof key, by_number);
 }
 
-void zk_settle(struct zk_line *line, const struct zk_state *state)
+void zk_sort_line(struct zk_line *line, const struct zk_state *state)
 {
     if (line->count > 0) {
         qsort(line->tickets, line->count, sizeof line->tickets[0], by_number);
@@ -36,12 +36,12 @@ uint32_t zk_holders(const struct zk_line *line)
 {
     uint32_t holders = 0;
     for (size_t t = 0; t < line->count; t++) {
-        holders += line->tickets[t].seat != ZK_NOBODY;
+        holders += line->tickets[t].seat != ZK_NO_SEAT;
     }
     return holders;
 }
 
-bool zk_has_room(const struct zk_state *state)
+bool zk_has_free_seat(const struct zk_state *state)
 {
     uint32_t named = 0;
     for (uint32_t s = 0; s < state->count; s++) {
@@ -50,13 +50,15 @@ bool zk_has_room(const struct zk_state *state)
     return named < state->seats;
 }
 
-bool zk_is_crowded(const struct zk_state *state)
+bool zk_is_full_and_long(const struct zk_state *state)
 {
-    return state->next_count > 0 && !zk_has_room(state);
+    return state->next_count > 0 && !zk_has_free_seat(state);
 }
 
-/* Who has left, or is gone, is not in a seat. How many are. */
-static uint32_t clear_seats(struct zk_state *state, const struct zk_line *line, uint64_t leaving)
+/* Empty the seats of the leaving ticket and of tickets that are gone, and fit `count` to k.
+   Return how many seats are still held. */
+static uint32_t empty_vacated_seats(struct zk_state *state, const struct zk_line *line,
+                                    uint64_t leaving)
 {
     uint32_t held = 0;
     for (uint32_t s = 0; s < state->count; s++) {
@@ -80,15 +82,16 @@ static uint32_t clear_seats(struct zk_state *state, const struct zk_line *line, 
     return held;
 }
 
-/* Those who are next in line, from this one on; nobody if few wait. */
-static void name_next(struct zk_plan *plan, const struct zk_line *line, size_t from,
+/* Fill NEXT with the first waiters from tickets[from] on. NEXT stays empty if fewer than
+   ZK_LONG_LINE wait. */
+static void fill_next(struct zk_plan *plan, const struct zk_line *line, size_t from,
                       uint64_t leaving)
 {
     size_t waiting = 0;
     plan->state.next_count = 0;
     for (size_t t = from; t < line->count; t++) {
         const struct zk_ticket *ticket = &line->tickets[t];
-        if (ticket->seat == ZK_NOBODY && ticket->number != leaving) {
+        if (ticket->seat == ZK_NO_SEAT && ticket->number != leaving) {
             waiting++;
             if (plan->state.next_count < ZK_MOST_NEXT) {
                 plan->state.next[plan->state.next_count++] = *ticket;
@@ -105,21 +108,21 @@ void zk_make_plan(struct zk_plan *plan, const struct zk_state *state, const stru
 {
     plan->state = *state;
     plan->count = 0;
-    uint32_t held = clear_seats(&plan->state, line, leaving);
+    uint32_t held = empty_vacated_seats(&plan->state, line, leaving);
     uint32_t seat = 0;
     size_t t = 0;
     for (; t < line->count && held < plan->state.seats && plan->count < ZK_MOST_GRANTS; t++) {
         const struct zk_ticket *ticket = &line->tickets[t];
-        if (ticket->seat != ZK_NOBODY || ticket->number == leaving) {
+        if (ticket->seat != ZK_NO_SEAT || ticket->number == leaving) {
             continue;
         }
         while (plan->state.holder[seat] != ZK_NO_TICKET) {
-            seat++; /* fewer than k are held, so that one of the first k is empty */
+            seat++; /* fewer than k seats are held, so one of the first k is empty */
         }
         plan->state.holder[seat] = ticket->number;
         plan->state.granted++;
         plan->grants[plan->count++] = (struct zk_grant){ticket, seat, base + plan->state.granted};
         held++;
     }
-    name_next(plan, line, t, leaving);
+    fill_next(plan, line, t, leaving);
 }

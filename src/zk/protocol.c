@@ -1,21 +1,23 @@
-/* Advance and leave: see protocol.h. */
+/* Two steps of the protocol: advance (grant free seats) and leave (give a seat back). See
+   protocol.h. */
 #include "zk/protocol.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Ask for a transaction that makes it this state; and list the line behind it, in one go, if
-   `after` is not NULL: that is filled in then, with nothing if it is not known. */
-static int ask_for(struct remote *remote, const struct zk_change *changes, unsigned count,
-                   const struct zk_state *state, int32_t version, struct zk_view *after)
+/* Commit a transaction whose result is `state`. If `after` is not NULL, list the tickets in the
+   same batch, behind the transaction, and store the result in `after`; it stays empty if the
+   list is unknown. */
+static int commit_state(struct remote *remote, const struct zk_change *changes, unsigned count,
+                        const struct zk_state *state, int32_t version, struct zk_view *after)
 {
-    struct zk_looking looking = {.lists = 0};
-    struct zk_request requests[ZK_LOOK_REQUESTS] = {
+    struct zk_pool_read reading = {.lists = 0};
+    struct zk_request requests[ZK_READ_REQUESTS] = {
         {.kind = ZK_MULTI, .changes = changes, .count = count}};
     if (after != NULL) {
-        zk_put_lists(remote, state->first, state->last, &looking, &requests[1]);
+        zk_prepare_lists(remote, state->first, state->last, &reading, &requests[1]);
     }
-    (void)zk_client_ask(remote->client, requests, 1 + looking.lists);
+    (void)zk_client_ask(remote->client, requests, 1 + reading.lists);
     int error = requests[0].error;
     if (error == 0) {
         atomic_store(&remote->long_line, state->next_count > 0);
@@ -24,17 +26,18 @@ static int ask_for(struct remote *remote, const struct zk_change *changes, unsig
         zk_view_clear(after);
         after->state = *state;
         after->version = version + 1;
-        if (error == 0 && zk_take_lists(&looking, &requests[1], after) != 0) {
+        if (error == 0 && zk_finish_lists(&reading, &requests[1], after) != 0) {
             zk_view_clear(after);
         }
     }
-    zk_request_clear(requests, 1 + looking.lists);
+    zk_request_clear(requests, 1 + reading.lists);
     return error;
 }
 
-/* The transaction of a plan, with a ticket that is deleted in it if `leaving` is not NULL. */
-static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t version,
-                     const char *leaving, struct zk_view *after)
+/* Commit a plan as one transaction. If `leaving` is not NULL, the transaction also deletes that
+   ticket. */
+static int commit_plan(struct remote *remote, const struct zk_plan *plan, int32_t version,
+                       const char *leaving, struct zk_view *after)
 {
     struct zk_change changes[ZK_MOST_GRANTS + 2] = {0};
     char grants[ZK_MOST_GRANTS][48];
@@ -58,17 +61,17 @@ static int carry_out(struct remote *remote, const struct zk_plan *plan, int32_t 
                                               .data = state,
                                               .length = zk_print_state(&plan->state, state),
                                               .version = version};
-        error = ask_for(remote, changes, count, &plan->state, version, after);
+        error = commit_state(remote, changes, count, &plan->state, version, after);
     }
     free(state);
     free(paths);
     return error;
 }
 
-bool zk_try_again(struct remote *remote, int *error, unsigned *tries)
+bool zk_can_retry(struct remote *remote, int *error, unsigned *tries)
 {
     if (*error == -ECONNRESET) {
-        *error = zk_client_again(remote->client);
+        *error = zk_client_wait_connected(remote->client);
         return *error == 0;
     }
     if (*error == -ESTALE || *error == -ENOENT) {
@@ -81,7 +84,7 @@ bool zk_try_again(struct remote *remote, int *error, unsigned *tries)
     return false;
 }
 
-static void note_own(const struct zk_plan *plan, struct zk_own *own)
+static void copy_own_grant(const struct zk_plan *plan, struct zk_own *own)
 {
     for (unsigned g = 0; g < plan->count && own != NULL; g++) {
         if (plan->grants[g].ticket->number == own->number) {
@@ -100,7 +103,7 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
     unsigned tries = 0;
     bool seen = view->line.tickets != NULL && view->line.whole;
     while (error == 0) {
-        error = seen ? 0 : zk_look(remote, view);
+        error = seen ? 0 : zk_read_pool(remote, view);
         seen = false;
         if (error != 0) {
             break;
@@ -108,7 +111,7 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
         if (zk_retire(remote, view)) {
             continue;
         }
-        bool resize = seats != ZK_NOBODY && view->state.seats != seats;
+        bool resize = seats != ZK_NO_SEAT && view->state.seats != seats;
         if (resize) {
             view->state.seats = seats;
         }
@@ -116,14 +119,14 @@ int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, stru
         if (plan->count == 0 && !resize) {
             break;
         }
-        error = carry_out(remote, plan, view->version, NULL, NULL);
+        error = commit_plan(remote, plan, view->version, NULL, NULL);
         if (error == 0) {
-            note_own(plan, own);
+            copy_own_grant(plan, own);
             made += (int)plan->count;
             if (plan->count < ZK_MOST_GRANTS && !resize) {
-                break; /* whoever has come since looks for himself */
+                break; /* clients that arrived later read the pool themselves */
             }
-        } else if (!zk_try_again(remote, &error, &tries)) {
+        } else if (!zk_can_retry(remote, &error, &tries)) {
             break;
         }
     }
@@ -141,30 +144,30 @@ static bool is_listed(const struct zk_line *line, uint64_t number)
     return false;
 }
 
-/* Give a seat back, and on. If there is room then, as the view's state says, its line was listed
-   after that, or there is none. */
+/* Give our seat back and grant it to the next waiter in one transaction. If the new state has a
+   free seat, the view then holds a line that was listed after the transaction, or an empty line. */
 static int give_back(struct remote *remote, const struct zk_own *own, struct zk_view *view,
                      struct zk_plan *plan)
 {
-    bool glance = atomic_load(&remote->long_line);
-    bool unsure = false; /* whether it is done */
+    bool head_only = atomic_load(&remote->long_line);
+    bool maybe_done = false; /* an attempt lost its answer: the transaction may be committed */
     unsigned tries = 0;
     int error;
     do {
-        error = glance ? zk_glance(remote, view) : -EAGAIN;
-        error = error == -EAGAIN ? zk_look(remote, view) : error;
+        error = head_only ? zk_read_head(remote, view) : -EAGAIN;
+        error = error == -EAGAIN ? zk_read_pool(remote, view) : error;
         if (error != 0) {
             return error;
         }
         if (view->line.whole && !is_listed(&view->line, own->number)) {
-            return unsure ? 0 : zk_why_gone(remote);
+            return maybe_done ? 0 : zk_why_ticket_gone(remote);
         }
         zk_make_plan(plan, &view->state, &view->line, own->number, remote->created_zxid);
-        error = carry_out(remote, plan, view->version, own->path,
-                          zk_has_room(&plan->state) ? view : NULL);
-        glance = error == -ESTALE && atomic_load(&remote->long_line);
-        unsure = unsure || error == -ECONNRESET;
-    } while (error != 0 && zk_try_again(remote, &error, &tries));
+        error = commit_plan(remote, plan, view->version, own->path,
+                            zk_has_free_seat(&plan->state) ? view : NULL);
+        head_only = error == -ESTALE && atomic_load(&remote->long_line);
+        maybe_done = maybe_done || error == -ECONNRESET;
+    } while (error != 0 && zk_can_retry(remote, &error, &tries));
     view->state = plan->state;
     return error;
 }
@@ -174,13 +177,14 @@ int zk_leave(struct remote *remote, const struct zk_own *own)
     struct zk_view *view = calloc(1, sizeof *view);
     struct zk_plan *plan = malloc(sizeof *plan);
     int error = plan == NULL || view == NULL ? -ENOMEM : give_back(remote, own, view, plan);
-    if (error == 0 && zk_has_room(&view->state)) {
-        (void)zk_advance(remote, view, ZK_NOBODY, NULL); /* nothing, if nobody has come since */
+    if (error == 0 && zk_has_free_seat(&view->state)) {
+        (void)zk_advance(remote, view, ZK_NO_SEAT, NULL); /* grants nothing if no ticket was
+                                                             created in the meantime */
     }
     if (view != NULL) {
         zk_view_clear(view);
         free(view);
     }
     free(plan);
-    return error == -EIDRM ? 0 : error; /* a pool that is gone has it back, too */
+    return error == -EIDRM ? 0 : error; /* the pool was removed, and the seat with it */
 }

@@ -1,21 +1,23 @@
 /*
- * A pool on ZooKeeper: how seats are asked for, granted and given on. state.h has what is kept
- * there; docs/distributed.md has the argument.
+ * The protocol of a pool on ZooKeeper. state.h describes what is stored; docs/distributed.md proves
+ * that the protocol is right.
  *
- *   arrive    create a ticket, an ephemeral node with a sequence number, if its roll is the last
- *   look      read the pool's data, then list the tickets, in one go and in that order: who is
- *             named in the data and not listed is gone
- *   glance    read the pool's data alone: if the line is long it has the names of who is next
- *   advance   grant what seats are empty to the oldest that wait: their tickets and the pool's data
- *             are set in one transaction, at the versions that were seen. Anyone may, and whoever
- *             arrives does
- *   wait      sleep on a watch of the own ticket; now and then look and advance, for seats whose
- *             holders are gone
- *   leave     the same transaction as advance, with the own ticket deleted in it. If a seat is free
- *             then, list the tickets behind it: who has come since the look has read that none was
- *   give up   delete the own ticket at version 0; if it has another, the grant was faster
- *   renew     close the last roll and begin another, before its sequence numbers come to their end
- *   retire    remove the first roll, when it has no tickets any more and is not the last
+ *   arrive     create a ticket (an ephemeral node with a sequence number), if its roll is still the
+ *              last one
+ *   read       get the pool's data, then list the tickets: sent together, in this order. A ticket
+ *              that is in the data and not in the list is gone
+ *   read head  get the pool's data only. If the line is long, it names the first waiters (NEXT)
+ *   advance    grant the empty seats to the oldest waiters: one transaction sets their tickets and
+ *              the pool's data, at the versions that were read. Every client may do it; every
+ *              arriving client does
+ *   wait       sleep on a watch of our own ticket; at intervals scan (read and advance), for seats
+ *              whose holders are gone
+ *   leave      the transaction of advance, which also deletes our own ticket. If it leaves a seat
+ *              free, list the tickets behind it: a client that arrived after our read saw no free
+ *              seat
+ *   give up    delete our own ticket at version 0; if it has another version, it was granted first
+ *   renew      close the last roll and begin the next one, before its sequence numbers run out
+ *   retire     remove the first roll if it is empty and not the last
  */
 #ifndef USHER_ZK_PROTOCOL_H
 #define USHER_ZK_PROTOCOL_H
@@ -27,106 +29,116 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A request of ours: a ticket, and the seat that it was granted. */
+/* One ticket of this process, and its seat once granted. `seat` and `fence` are valid if
+   granted. The thread in zk_acquire writes it; after that only `lost` (under remote.mutex) and
+   `next` change. */
 struct zk_own {
-    struct zk_own *next; /* in the list of what is held */
-    uint32_t n;          /* which request of this session */
-    uint64_t number;     /* ZK_NO_TICKET: there is none */
+    struct zk_own *next; /* in remote.held, under remote.mutex */
+    uint32_t n;          /* number of the request in this session */
+    uint64_t number;     /* ZK_NO_TICKET until the ticket is created */
     bool granted;
-    uint32_t seat; /* if granted, like the next */
+    uint32_t seat;
     uint64_t fence;
-    bool lost; /* the session was once not certain to be alive: then it stays so */
+    bool lost; /* set by zk_lease once the session was not certainly alive; never cleared */
     char path[ZK_PATH_ROOM];
 };
 
+/* An open pool. open_ (zk_pool.c) writes it; after that only the atomic fields and, under `mutex`,
+   `held` change. Any thread of the process may do that. */
 struct remote {
-    struct usher_pool *pool; /* for options.waiting */
+    struct usher_pool *pool; /* passed to options.waiting */
     struct usher_options options;
     struct zk_client *client;
     char *path;
-    uint64_t created_zxid; /* of the pool's node: another one is another pool */
+    uint64_t created_zxid; /* identifies the pool: a new pool at the same path has another one */
     struct zk_who who;
-    char *labels, *note; /* that `who` points to */
-    uint32_t renewed_at; /* the sequence number from which on a roll is renewed */
-    _Atomic uint32_t requests;
-    _Atomic bool announced;       /* there is a node that says who we are */
-    _Atomic uint32_t first, last; /* rolls, as they were seen last */
-    _Atomic bool long_line;       /* there was a NEXT */
-    pthread_mutex_t mutex;        /* for the list */
+    char *labels, *note;          /* owned copies; `who` points to them */
+    uint32_t renewed_at;          /* a roll is renewed from this sequence number on */
+    _Atomic uint32_t requests;    /* acquires so far: the next zk_own.n */
+    _Atomic bool announced;       /* the node P/w/SESSION exists */
+    _Atomic uint32_t first, last; /* rolls at the last read; a hint, checked at each read */
+    _Atomic bool long_line;       /* NEXT was not empty at the last read; a hint */
+    pthread_mutex_t mutex;        /* protects `held` and what it links */
     struct zk_own *held;
 };
 
-/* The pool as it was seen. */
+/* What one read saw of the pool. Each call of zk_read_pool or zk_read_head fills it anew. */
 struct zk_view {
     struct zk_state state;
     int32_t version;
-    uint64_t births;       /* tickets, since the pool was made; if the line is whole */
-    uint32_t first_births; /* those of the first roll */
-    bool first_empty;      /* it has no nodes any more */
-    struct zk_line line;   /* tickets NULL: nothing was seen */
+    uint64_t created_count; /* tickets ever created; valid if line.whole */
+    uint32_t first_created; /* those of the first roll */
+    bool first_empty;       /* the first roll has no nodes left */
+    struct zk_line line;    /* line.tickets == NULL: the view is empty */
 };
 
-/* A look: the lists that are asked for, and what they are about. */
-struct zk_looking {
-    uint32_t first, last; /* rolls */
+/* The requests of one read: one get and `lists` lists. lists == last - first + 1, or 0 for a
+   read of the head. */
+struct zk_pool_read {
+    uint32_t first, last; /* rolls that are listed */
     unsigned lists;
     char paths[ZK_MOST_ROLLS][ZK_PATH_ROOM];
 };
-enum { ZK_LOOK_REQUESTS = 1 + ZK_MOST_ROLLS };
+enum { ZK_READ_REQUESTS = 1 + ZK_MOST_ROLLS };
 
-/* look.c. Look. 0, -EIDRM: the pool is gone, or another one; and the errors of a request and of
-   zk_parse_state. Asks again after a lost connection. */
-int zk_look(struct remote *remote, struct zk_view *view);
-/* Read the pool's data; the line is that of NEXT. -EAGAIN: there is none, look. */
-int zk_glance(struct remote *remote, struct zk_view *view);
+/* zk_look.c. Read the pool's data and list its tickets. 0; -EIDRM: the pool was removed, or
+   removed and created again; or an error of a request or of zk_parse_state. Repeats the requests
+   after a lost connection. */
+int zk_read_pool(struct remote *remote, struct zk_view *view);
+/* Read the pool's data; the view's line is NEXT. -EAGAIN: NEXT is empty, use zk_read_pool. */
+int zk_read_head(struct remote *remote, struct zk_view *view);
 void zk_view_clear(struct zk_view *view);
-/* An own ticket is not there, and the session lives. -EIDRM: nor is the pool; by force its tickets
-   are removed first, so this waits for that a while. -EKEYREVOKED: the pool is there, somebody has
-   deleted the ticket. Or an error of looking. */
-int zk_why_gone(struct remote *remote);
-/* The parts of these, to be sent with other requests: one and `lists`; and what was seen, or
-   -EAGAIN: the rolls are others by now. */
-void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
-                 bool glance);
-int zk_take_look(struct remote *remote, const struct zk_looking *looking,
-                 const struct zk_request *requests, struct zk_view *view);
-/* The same for the lists alone, of a view whose state is known. */
-void zk_put_lists(struct remote *remote, uint32_t first, uint32_t last, struct zk_looking *looking,
-                  struct zk_request *requests);
-int zk_take_lists(const struct zk_looking *looking, const struct zk_request *lists,
-                  struct zk_view *view);
-/* Into ZK_PATH_ROOM: where a roll and a ticket are. */
+/* Explain why our own ticket is gone although the session lives. -EIDRM: the pool was removed; a
+   forced removal deletes tickets first, so wait up to T/3 for that. -EKEYREVOKED: the pool
+   exists, another client deleted the ticket. Or an error of reading. */
+int zk_why_ticket_gone(struct remote *remote);
+/* The two halves of a read, to be sent with other requests. Prepare fills 1 + reading->lists
+   requests. Finish takes the answers; -EAGAIN: the rolls have changed, read again. */
+void zk_prepare_read(struct remote *remote, struct zk_pool_read *reading,
+                     struct zk_request *requests, bool head_only);
+int zk_finish_read(struct remote *remote, const struct zk_pool_read *reading,
+                   const struct zk_request *requests, struct zk_view *view);
+/* The same for the lists alone; the view's state is known. */
+void zk_prepare_lists(struct remote *remote, uint32_t first, uint32_t last,
+                      struct zk_pool_read *reading, struct zk_request *requests);
+int zk_finish_lists(const struct zk_pool_read *reading, const struct zk_request *lists,
+                    struct zk_view *view);
+/* Print the path of a roll or of a ticket; `path` has ZK_PATH_ROOM bytes. */
 void zk_roll_path(const struct remote *remote, uint32_t roll, char *path);
 void zk_ticket_path(const struct remote *remote, const struct zk_ticket *ticket, char *path);
 
-/* protocol.c. Look, unless the view has something to begin with; change the number of seats if
-   `seats` is not ZK_NOBODY; and grant what can be granted, until there is nothing left to do. How
-   many grants, or -errno. The view is the last look, and `own` is filled in if it was granted
-   here. */
+/* protocol.c. Grant free seats until nothing is left to grant. Start with a read, unless the
+   view already holds a whole line. If `seats` is not ZK_NO_SEAT, set k to it. Return the number
+   of grants, or -errno. The view is the last read. If our own ticket is granted here, its grant
+   is stored in `own`. A crash leaves nothing behind: each transaction is committed or not. */
 int zk_advance(struct remote *remote, struct zk_view *view, uint32_t seats, struct zk_own *own);
-/* Give a seat back, and on. */
+/* Give a seat back and grant it to the next waiter. 0, also if the pool was removed;
+   -EKEYREVOKED: another client deleted our ticket; -EKEYEXPIRED: the session has ended. */
 int zk_leave(struct remote *remote, const struct zk_own *own);
-/* Somebody was faster, a ticket is gone, or it is not known whether it was done: look again, after
-   a while. `tries` counts how often somebody was faster, from 0. */
-bool zk_try_again(struct remote *remote, int *error, unsigned *tries);
+/* Decide whether to repeat after *error, and wait before that. True, with *error = 0, after
+   -ESTALE (another client changed the pool first), -ENOENT (a ticket is gone) and -ECONNRESET
+   (the answer is lost). `tries` counts the -ESTALE from 0. */
+bool zk_can_retry(struct remote *remote, int *error, unsigned *tries);
 
-/* rolls.c. Begin another roll if this one is still the last. */
+/* rolls.c. Begin the next roll if this one is still the last. */
 int zk_renew(struct remote *remote, uint32_t roll);
-/* Remove the first roll, if the view says that it may be. Whether the view is old now. */
+/* Remove the first roll if it is empty and not the last. True: the view is out of date, read
+   again. */
 bool zk_retire(struct remote *remote, const struct zk_view *view);
 
-/* arrive.c: the calls of remote.h. */
+/* arrive.c: three calls of remote.h. */
 int zk_acquire(struct remote *remote, struct usher_seat *seat, int64_t deadline_ns);
 int zk_release(struct remote *remote, const struct usher_seat *seat);
 int zk_lease(struct remote *remote, const struct usher_seat *seat, struct usher_lease *lease);
-/* inspect.c */
+/* zk_inspect.c */
 int zk_inspect(struct remote *remote, struct usher_info *info, struct usher_guest *guests,
                size_t capacity);
-/* remove.c: a pool that was opened for that. */
+/* zk_remove.c. Remove an open pool. -EBUSY: tickets exist and `force` is false. */
 int zk_remove(struct remote *remote, bool force);
-/* What is left of a pool that is damaged, or that is of another version. */
-int zk_remove_rubble(struct zk_client *client, const char *path);
-/* verify.c */
+/* Remove all nodes at and below `path`: for a pool that is damaged or has another format
+   version. */
+int zk_remove_damaged(struct zk_client *client, const char *path);
+/* zk_verify.c */
 int zk_verify(struct remote *remote, void (*say)(void *context, const char *sentence),
               void *context);
 

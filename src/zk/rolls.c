@@ -1,16 +1,17 @@
 /*
- * Rolls of tickets. Sequence numbers have 31 bits, and ZooKeeper counts them for each node by
- * itself: so before they come to their end tickets are created below another one. See protocol.h.
+ * Rolls of tickets. ZooKeeper counts sequence numbers for each parent node, in 31 bits. So before
+ * they run out, new tickets are created below another parent node, the next roll. See protocol.h.
  *
- * Both are one transaction. Whoever creates a ticket has the version of its roll checked: so none
- * is created in a roll after the next one was begun, and numbers stay in order of creation.
+ * Renew and retire are one transaction each. Renew changes the version of the old roll, and each
+ * creation of a ticket checks that its roll still has version 0. So no ticket is created in a
+ * closed roll, and ticket numbers stay in order of creation.
  */
 #include "zk/protocol.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* With the state as it is to be. */
+/* Commit these changes together with the new state. */
 static int change_rolls(struct remote *remote, struct zk_change *changes, unsigned count,
                         const struct zk_state *state, int32_t version)
 {
@@ -48,12 +49,12 @@ int zk_renew(struct remote *remote, uint32_t roll)
     bool again = error == 0;
     unsigned tries = 0;
     while (again) {
-        error = zk_look(remote, view);
+        error = zk_read_pool(remote, view);
         again = error == 0 && view->state.last == roll &&
                 view->state.last - view->state.first + 1 < ZK_MOST_ROLLS;
         if (again) {
             error = begin_roll(remote, view);
-            again = error != 0 && zk_try_again(remote, &error, &tries);
+            again = error != 0 && zk_can_retry(remote, &error, &tries);
         }
     }
     if (view != NULL) {
@@ -74,7 +75,7 @@ bool zk_retire(struct remote *remote, const struct zk_view *view)
         return false;
     }
     *state = view->state;
-    state->past += view->first_births; /* these are all: it was closed before it was listed */
+    state->past += view->first_created; /* complete: the roll was closed before it was listed */
     zk_roll_path(remote, state->first++, path);
     struct zk_change changes[] = {{.what = ZK_DROP, .path = path, .version = -1}, {.what = ZK_SET}};
     int error = change_rolls(remote, changes, 1, state, view->version);

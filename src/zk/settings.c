@@ -1,4 +1,4 @@
-/* What the environment says: see settings.h. */
+/* Settings from the environment. settings.h is the contract. */
 #include "zk/settings.h"
 
 #include "zk/text.h"
@@ -6,11 +6,11 @@
 #include <string.h>
 
 enum { DEFAULT_TIMEOUT_MS = 15000, LEAST_TIMEOUT_MS = 100, MOST_TIMEOUT_MS = 3600000 };
-/* So many are left for those who come while it is renewed. */
+/* Leaves 2^24 numbers for tickets that are created while the roll is renewed. */
 enum { RENEWED_AT = INT32_MAX - (1 << 24) + 1 };
 
-/* NULL if it is empty, too. */
-static const char *said(const char *variable)
+/* Return NULL if the variable is unset or empty. */
+static const char *nonempty_variable(const char *variable)
 {
     const char *value = secure_getenv(variable);
     return value == NULL || value[0] == '\0' ? NULL : value;
@@ -18,7 +18,7 @@ static const char *said(const char *variable)
 
 static bool session_time(int *ms)
 {
-    const char *at = said("USHER_ZK_TIMEOUT");
+    const char *at = nonempty_variable("USHER_ZK_TIMEOUT");
     uint64_t number;
     *ms = DEFAULT_TIMEOUT_MS;
     if (at == NULL) {
@@ -34,16 +34,17 @@ static bool session_time(int *ms)
            number <= MOST_TIMEOUT_MS;
 }
 
-int zk_settings(struct zk_way *way, uint32_t *renewed_at)
+int zk_read_settings(struct zk_connect_options *options, uint32_t *renewed_at)
 {
-    const char *renew = said("USHER_ZK_RENEW");
+    const char *renew = nonempty_variable("USHER_ZK_RENEW");
     uint64_t number = RENEWED_AT;
-    way->auth = said("USHER_ZK_AUTH");
-    way->tls = said("USHER_ZK_TLS");
-    const char *colon = way->auth == NULL ? NULL : strchr(way->auth, ':');
-    bool known = session_time(&way->timeout_ms) &&
-                 (way->auth == NULL || (colon != NULL && colon > way->auth && colon[1] != '\0')) &&
-                 (renew == NULL || (take_number(&renew, RENEWED_AT, &number) && *renew == '\0'));
+    options->auth = nonempty_variable("USHER_ZK_AUTH");
+    options->tls = nonempty_variable("USHER_ZK_TLS");
+    const char *colon = options->auth == NULL ? NULL : strchr(options->auth, ':');
+    bool known =
+        session_time(&options->timeout_ms) &&
+        (options->auth == NULL || (colon != NULL && colon > options->auth && colon[1] != '\0')) &&
+        (renew == NULL || (take_number(&renew, RENEWED_AT, &number) && *renew == '\0'));
     *renewed_at = (uint32_t)number;
     return known ? 0 : -EINVAL;
 }

@@ -1,19 +1,19 @@
-/* What the environment says of pools on ZooKeeper. */
+/* Settings of pools on ZooKeeper, from the environment. */
 #ifndef USHER_ZK_SETTINGS_H
 #define USHER_ZK_SETTINGS_H
 
 #include "zk/client.h"
 
 /*
- * All of a way but its hosts, and from which sequence number on a roll of tickets is renewed:
+ * Fill all options except the hosts, and the sequence number from which a roll is renewed:
  *
- *     USHER_ZK_TIMEOUT  the session time: 15, 15s or 400ms; 100 ms to an hour
+ *     USHER_ZK_TIMEOUT  session timeout T: 15, 15s or 400ms; 100 ms to 1 hour; default 15 s
  *     USHER_ZK_AUTH     USER:PASSWORD, for digest authentication
  *     USHER_ZK_TLS      CA,CERTIFICATE,KEY[,PASSPHRASE]: files
- *     USHER_ZK_RENEW    for tests; otherwise 2^31 - 2^24
+ *     USHER_ZK_RENEW    for tests; default 2^31 - 2^24
  *
- * 0, or -EINVAL: one of them is none of these. What `way` points to belongs to the environment.
+ * 0, or -EINVAL: a variable has another form. The strings in `options` belong to the environment.
  */
-int zk_settings(struct zk_way *way, uint32_t *renewed_at);
+int zk_read_settings(struct zk_connect_options *options, uint32_t *renewed_at);
 
 #endif

@@ -1,4 +1,4 @@
-/* The data of a pool's node, from text and to text: see state.h. */
+/* Parse and print the data of a pool's node. state.h is the contract. */
 #include "zk/state.h"
 
 #include "zk/text.h"
@@ -22,7 +22,7 @@ static bool take_holders(const char **at, struct zk_state *state)
     return state->count >= state->seats;
 }
 
-/* "R.NAME" */
+/* Parse "R.NAME". */
 static bool take_ticket(const char **at, struct zk_ticket *ticket)
 {
     char name[ZK_NAME_ROOM];
@@ -46,7 +46,7 @@ static bool take_next(const char **at, struct zk_state *state)
     if (**at == '\0') {
         return true;
     }
-    *at += 2; /* " /" */
+    *at += 2; /* skip " /" */
     while (take_character(at, ' ')) {
         if (state->next_count == ZK_MOST_NEXT ||
             !take_ticket(at, &state->next[state->next_count])) {

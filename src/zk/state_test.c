@@ -1,4 +1,4 @@
-/* What follows from the state of a pool on ZooKeeper: texts, and who is granted what. */
+/* Tests of the stored state of a pool on ZooKeeper: its texts, and the plans made from it. */
 #include "zk/state.h"
 
 #include "test.h"
@@ -48,11 +48,12 @@ static void what_is_no_state_is_refused(void)
         {"usher 1 1 0 0 0 0 0 9223372036854775808", -EUCLEAN},
         {"usher 1 5000 0 0 0 0 0 -", -EUCLEAN},
         {"usher 1 1 -1 0 0 0 0 -", -EUCLEAN},
-        {"usher 1 1 0 0 1 0 0 -", -EUCLEAN},                          /* the first after the last */
+        /* first roll after the last */
+        {"usher 1 1 0 0 1 0 0 -", -EUCLEAN},
         {"usher 1 1 0 0 0 9 0 -", -EUCLEAN},                          /* too many rolls */
-        {"usher 1 1 0 0 0 0 0 - /", -EUCLEAN},                        /* nobody is next */
+        {"usher 1 1 0 0 0 0 0 - /", -EUCLEAN},                        /* NEXT is empty */
         {"usher 1 1 0 0 0 0 0 - / 0.somebody", -EUCLEAN},             /* not a ticket */
-        {"usher 1 1 0 0 0 0 0 - / 0000000000100000000042", -EUCLEAN}, /* of no roll */
+        {"usher 1 1 0 0 0 0 0 - / 0000000000100000000042", -EUCLEAN}, /* no roll */
     };
     struct zk_state state;
     for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
@@ -63,7 +64,7 @@ static void what_is_no_state_is_refused(void)
     while (used < ZK_STATE_ROOM - 10) {
         used += (size_t)snprintf(full + used, sizeof full - used, " -");
     }
-    EXPECT_EQ(zk_parse_state(full, used, &state), -EUCLEAN); /* more than there can be */
+    EXPECT_EQ(zk_parse_state(full, used, &state), -EUCLEAN); /* too many seats */
 }
 
 static void a_ticket_is_known_by_its_name(void)
@@ -85,10 +86,11 @@ static void a_ticket_is_known_by_its_name(void)
     zk_print_ticket(name, 0x100000abcdef0001, 7);
     (void)snprintf(whole, sizeof whole, "%s%010d", name, 42);
     EXPECT_EQ(strlen(whole), 22);
-    (void)snprintf(whole, sizeof whole, "%s%d", name, INT32_MIN); /* as it is after the last one */
+    /* the name after the counter wrapped */
+    (void)snprintf(whole, sizeof whole, "%s%d", name, INT32_MIN);
     EXPECT(!zk_parse_ticket(0, whole, &ticket));
     EXPECT(!zk_parse_ticket(0, "somebody else's", &ticket));
-    EXPECT(!zk_parse_ticket(0, "000000000000000000042", &ticket)); /* no request */
+    EXPECT(!zk_parse_ticket(0, "000000000000000000042", &ticket)); /* no request number */
 }
 
 static void who_it_is_is_told_as_it_was_said(void)
@@ -124,7 +126,7 @@ static void who_it_is_is_told_as_it_was_said(void)
     }
 }
 
-/* A line of tickets with these numbers, in any order, settled. */
+/* Return a sorted line of tickets with these numbers, given in any order. */
 static struct zk_line line_of(const uint32_t *numbers, size_t count, const struct zk_state *state)
 {
     static struct zk_ticket tickets[100];
@@ -134,7 +136,7 @@ static struct zk_line line_of(const uint32_t *numbers, size_t count, const struc
         (void)snprintf(name, sizeof name, "000000000010%010u", numbers[t]);
         EXPECT(zk_parse_ticket(0, name, &tickets[t]));
     }
-    zk_settle(&line, state);
+    zk_sort_line(&line, state);
     return line;
 }
 
@@ -166,7 +168,7 @@ static void empty_seats_are_for_the_oldest(void)
     expect_plan("usher 1 2 2 0 0 0 0 5 6", line, 5, ZK_NO_TICKET, "usher 1 2 2 0 0 0 0 5 6", 0);
     expect_plan("usher 1 2 2 0 0 0 0 5 6", line, 5, 5, "usher 1 2 3 0 0 0 0 7 6", 1); /* 5 leaves */
     expect_plan("usher 1 3 3 0 0 0 0 5 4 6", line, 5, ZK_NO_TICKET, "usher 1 3 4 1 0 0 0 5 7 6",
-                1); /* 4 is gone */
+                1); /* 4 is not in the list */
     expect_plan("usher 1 9 0 0 0 0 0 - - - - - - - - -", line, 5, ZK_NO_TICKET,
                 "usher 1 9 5 0 0 0 0 5 6 7 8 9 - - - -", 5);
     expect_plan("usher 1 2 0 0 0 0 0 - -", line, 0, ZK_NO_TICKET, "usher 1 2 0 0 0 0 0 - -", 0);
@@ -181,7 +183,6 @@ static void a_pool_that_has_shrunk_grants_nothing_until_it_may(void)
     expect_plan("usher 1 0 2 0 0 0 0 5", line, 4, 5, "usher 1 0 2 0 0 0 0", 0);
 }
 
-/* If many wait the state has those who are next, and without listing them they are granted. */
 static void there_is_room_if_fewer_seats_are_named_than_there_are(void)
 {
     static const struct {
@@ -191,10 +192,10 @@ static void there_is_room_if_fewer_seats_are_named_than_there_are(void)
                   {"usher 1 1 9 0 0 0 0 8", false},
                   {"usher 1 3 17 2 0 0 0 14 - 16", true},
                   {"usher 1 0 5 0 0 0 0", false},
-                  {"usher 1 1 9 0 0 0 0 - 2147483647", false} /* has shrunk */};
+                  {"usher 1 1 9 0 0 0 0 - 2147483647", false} /* the pool has shrunk */};
     for (size_t s = 0; s < sizeof states / sizeof states[0]; s++) {
         struct zk_state state = parsed(states[s].text);
-        EXPECT_EQ(zk_has_room(&state), states[s].room);
+        EXPECT_EQ(zk_has_free_seat(&state), states[s].room);
     }
 }
 
@@ -207,17 +208,17 @@ static void in_a_long_line_it_is_known_who_is_next(void)
         numbers[t] = 5 + t;
     }
     struct zk_state state = parsed("usher 1 2 2 0 0 0 0 5 6");
-    EXPECT(!zk_is_crowded(&state));
+    EXPECT(!zk_is_full_and_long(&state));
     struct zk_line line = line_of(numbers, 90, &state);
     zk_make_plan(&plan, &state, &line, 5, 1000);
     EXPECT_EQ(plan.count, 1);
     EXPECT_EQ(plan.state.next_count, ZK_MOST_NEXT);
     EXPECT_EQ(plan.state.next[0].number, 8);
-    EXPECT(zk_is_crowded(&plan.state));
+    EXPECT(zk_is_full_and_long(&plan.state));
     struct zk_line next = {plan.state.next, plan.state.next_count, false};
     zk_make_plan(&later, &plan.state, &next, 6, 1000);
     EXPECT_EQ(later.count, 1);
-    EXPECT_EQ(later.state.holder[0], 7); /* who is not among the next is not taken for gone */
+    EXPECT_EQ(later.state.holder[0], 7); /* a holder outside NEXT does not count as gone */
     EXPECT_EQ(later.state.holder[1], 8);
     EXPECT_EQ(later.state.reaped, 0);
     EXPECT_EQ(later.state.next_count, ZK_MOST_NEXT - 1);
@@ -227,8 +228,8 @@ static void in_a_long_line_it_is_known_who_is_next(void)
     EXPECT_EQ(plan.state.next_count, 0);
 }
 
-/* A state as somebody may have put it there: changed here and there. */
-static size_t change_some(char *text, size_t length, uint64_t *seed)
+/* Change a state at random, as a faulty client might. */
+static size_t damage_text(char *text, size_t length, uint64_t *seed)
 {
     static const char some[] = "0123456789 -/.x";
     for (int changes = 0; changes < 3; changes++) {
@@ -242,7 +243,7 @@ static size_t change_some(char *text, size_t length, uint64_t *seed)
     return length;
 }
 
-/* Whatever it says, what is planned is printed and read again the same, and k is not exceeded. */
+/* For each damaged state that parses: the plan prints, parses again, and grants at most k seats. */
 static void any_state_is_refused_or_makes_a_plan(void)
 {
     static struct zk_plan plan;
@@ -256,7 +257,7 @@ static void any_state_is_refused_or_makes_a_plan(void)
         size_t length = (size_t)snprintf(text, sizeof text,
                                          "usher 1 3 17 2 0 1 0 5 - 7 / 0.0000000000100000000008 "
                                          "0.0000000000100000000009");
-        length = change_some(text, length, &seed);
+        length = damage_text(text, length, &seed);
         static struct zk_state state;
         if (zk_parse_state(text, length, &state) != 0) {
             continue;

@@ -1,4 +1,4 @@
-/* Taking text apart: each call moves *at behind what it takes, and says whether it was there. */
+/* Parse text. Each call moves *at behind what it accepts, and returns whether it was there. */
 #ifndef USHER_ZK_TEXT_H
 #define USHER_ZK_TEXT_H
 
@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A decimal number of at most `most`. */
+/* Parse a decimal number of at most `most`. */
 static inline bool take_number(const char **at, uint64_t most, uint64_t *number)
 {
     char *end;
-    if (!isdigit((unsigned char)**at)) { /* no sign, no space */
+    if (!isdigit((unsigned char)**at)) { /* refuse a sign or a space */
         return false;
     }
     errno = 0;

@@ -1,4 +1,4 @@
-/* usher_inspect: who holds, who waits, since when, and what they say of themselves. */
+/* usher_inspect: list holders and waiters, with times and descriptions. */
 #include "zk/protocol.h"
 
 #include <errno.h>
@@ -8,16 +8,17 @@
 #include <time.h>
 
 enum {
-    MOST_TOLD = 1024, /* guests of which more than their tickets is told */
-    AT_ONCE = 64
+    MOST_DETAILED = 1024, /* guests with time and description; the others have only a ticket */
+    BATCH = 64
 };
 
-/* Somebody's place: holders by seat, then those who wait in order. */
-struct place {
+/* One guest of the result. Holders come first, by seat; then waiters, in order. */
+struct entry {
     const struct zk_ticket *ticket;
 };
 
-/* A time of the servers' clocks as one of ours, CLOCK_MONOTONIC. Theirs may be a little ahead. */
+/* Convert a time of the servers' clocks to CLOCK_MONOTONIC. A server's clock may be a little
+   ahead of ours; the result is never in the future. */
 static int64_t since(int64_t ms)
 {
     struct timespec wall;
@@ -29,7 +30,7 @@ static int64_t since(int64_t ms)
     return ago_ns <= 0 ? now_ns : ago_ns >= now_ns ? 1 : now_ns - ago_ns;
 }
 
-static void tell_who(const struct remote *remote, char *text, struct usher_guest *guest)
+static void fill_identity(const struct remote *remote, char *text, struct usher_guest *guest)
 {
     struct zk_who who;
     if (!zk_parse_who(text, &who)) {
@@ -45,19 +46,19 @@ static void tell_who(const struct remote *remote, char *text, struct usher_guest
     }
 }
 
-/* Ask about some guests, of these tickets. */
-static int tell_some(struct remote *remote, const struct place *places, struct usher_guest *guests,
-                     size_t count)
+/* Read the nodes of these guests and fill in time, fence and description. */
+static int fill_details(struct remote *remote, const struct entry *entries,
+                        struct usher_guest *guests, size_t count)
 {
-    struct zk_request requests[2 * AT_ONCE] = {0};
-    char(*paths)[ZK_PATH_ROOM] = calloc(2 * AT_ONCE, sizeof *paths);
+    struct zk_request requests[2 * BATCH] = {0};
+    char(*paths)[ZK_PATH_ROOM] = calloc(2 * BATCH, sizeof *paths);
     if (paths == NULL) {
         return -ENOMEM;
     }
     for (size_t g = 0; g < count; g++) {
         char name[ZK_NAME_ROOM];
-        zk_print_session(name, places[g].ticket->session);
-        zk_ticket_path(remote, places[g].ticket, paths[2 * g]);
+        zk_print_session(name, entries[g].ticket->session);
+        zk_ticket_path(remote, entries[g].ticket, paths[2 * g]);
         (void)snprintf(paths[2 * g + 1], sizeof paths[0], "%s/w/%s", remote->path, name);
         requests[2 * g] = (struct zk_request){.kind = ZK_GET, .path = paths[2 * g]};
         requests[2 * g + 1] = (struct zk_request){.kind = ZK_GET, .path = paths[2 * g + 1]};
@@ -75,7 +76,7 @@ static int tell_some(struct remote *remote, const struct place *places, struct u
             (void)zk_parse_grant(ticket->text, ticket->text_length, &seat, &guests[g].fence);
         }
         if (ticket[1].error == 0 && ticket[1].text != NULL) {
-            tell_who(remote, ticket[1].text, &guests[g]);
+            fill_identity(remote, ticket[1].text, &guests[g]);
         }
         bool lost = ticket->error == -ECONNRESET || ticket[1].error == -ECONNRESET;
         error = lost ? -ECONNRESET : error;
@@ -85,43 +86,44 @@ static int tell_some(struct remote *remote, const struct place *places, struct u
     return error;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_seat_then_number(const void *a, const void *b)
 {
-    const struct zk_ticket *first = ((const struct place *)a)->ticket;
-    const struct zk_ticket *second = ((const struct place *)b)->ticket;
+    const struct zk_ticket *first = ((const struct entry *)a)->ticket;
+    const struct zk_ticket *second = ((const struct entry *)b)->ticket;
     return first->seat != second->seat
                ? (first->seat > second->seat) - (first->seat < second->seat)
                : (first->number > second->number) - (first->number < second->number);
 }
 
-static int tell(struct remote *remote, const struct zk_line *line, uint32_t holders,
-                struct usher_guest *guests, size_t capacity)
+static int fill_guests(struct remote *remote, const struct zk_line *line, uint32_t holders,
+                       struct usher_guest *guests, size_t capacity)
 {
-    struct place *places = calloc(line->count + 1, sizeof *places);
+    struct entry *entries = calloc(line->count + 1, sizeof *entries);
     size_t count = capacity < line->count ? capacity : line->count;
-    size_t told = count < MOST_TOLD ? count : MOST_TOLD;
-    if (places == NULL) {
+    size_t detailed = count < MOST_DETAILED ? count : MOST_DETAILED;
+    if (entries == NULL) {
         return -ENOMEM;
     }
     for (size_t t = 0; t < line->count; t++) {
-        places[t].ticket = &line->tickets[t];
+        entries[t].ticket = &line->tickets[t];
     }
-    qsort(places, line->count, sizeof *places, by_place);
+    qsort(entries, line->count, sizeof *entries, by_seat_then_number);
     for (size_t g = 0; g < count; g++) {
-        guests[g] = (struct usher_guest){.seat = places[g].ticket->seat,
+        guests[g] = (struct usher_guest){.seat = entries[g].ticket->seat,
                                          .position = g < holders ? 0 : (uint32_t)(g - holders + 1),
                                          .alive = 1,
-                                         .ticket = places[g].ticket->number};
+                                         .ticket = entries[g].ticket->number};
     }
     int error = 0;
-    for (size_t g = 0; g < told && error == 0; g += AT_ONCE) {
-        error = tell_some(remote, &places[g], &guests[g], told - g < AT_ONCE ? told - g : AT_ONCE);
+    for (size_t g = 0; g < detailed && error == 0; g += BATCH) {
+        error = fill_details(remote, &entries[g], &guests[g],
+                             detailed - g < BATCH ? detailed - g : BATCH);
     }
-    free(places);
+    free(entries);
     return error;
 }
 
-static void count(const struct zk_view *view, uint32_t holders, struct usher_info *info)
+static void fill_info(const struct zk_view *view, uint32_t holders, struct usher_info *info)
 {
     uint32_t waiters = (uint32_t)view->line.count - holders;
     uint32_t seats = view->state.seats;
@@ -133,7 +135,8 @@ static void count(const struct zk_view *view, uint32_t holders, struct usher_inf
                                 .waiters = waiters,
                                 .most_seats = ZK_MOST_SEATS,
                                 .served = view->state.granted - holders - view->state.reaped,
-                                .gave_up = view->births > known ? view->births - known : 0,
+                                .gave_up =
+                                    view->created_count > known ? view->created_count - known : 0,
                                 .reaped = view->state.reaped};
 }
 
@@ -144,16 +147,16 @@ int zk_inspect(struct remote *remote, struct usher_info *info, struct usher_gues
     int found = view == NULL ? -ENOMEM : 0;
     bool again = view != NULL;
     while (again) {
-        found = zk_look(remote, view);
+        found = zk_read_pool(remote, view);
         uint32_t holders = zk_holders(&view->line);
         if (found == 0 && info != NULL) {
-            count(view, holders, info);
+            fill_info(view, holders, info);
         }
         if (found == 0 && guests != NULL) {
-            found = tell(remote, &view->line, holders, guests, capacity);
+            found = fill_guests(remote, &view->line, holders, guests, capacity);
         }
         found = found == 0 ? (int)view->line.count : found;
-        again = found == -ECONNRESET && (found = zk_client_again(remote->client)) == 0;
+        again = found == -ECONNRESET && (found = zk_client_wait_connected(remote->client)) == 0;
     }
     if (view != NULL) {
         zk_view_clear(view);

@@ -1,4 +1,4 @@
-/* Looking at a pool: see protocol.h. */
+/* Read a pool: its data, and the list of its tickets. protocol.h is the contract. */
 #include "zk/protocol.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_LOOKS = 1000 };
+enum { MOST_READS = 1000 };
 
 void zk_roll_path(const struct remote *remote, uint32_t roll, char *path)
 {
@@ -25,60 +25,60 @@ void zk_view_clear(struct zk_view *view)
     view->line = (struct zk_line){0};
 }
 
-void zk_put_lists(struct remote *remote, uint32_t first, uint32_t last, struct zk_looking *looking,
-                  struct zk_request *requests)
+void zk_prepare_lists(struct remote *remote, uint32_t first, uint32_t last,
+                      struct zk_pool_read *reading, struct zk_request *requests)
 {
-    looking->first = first;
-    looking->last = last;
-    looking->lists = 0;
-    for (uint32_t roll = first; roll <= last && looking->lists < ZK_MOST_ROLLS; roll++) {
-        char *path = looking->paths[looking->lists];
+    reading->first = first;
+    reading->last = last;
+    reading->lists = 0;
+    for (uint32_t roll = first; roll <= last && reading->lists < ZK_MOST_ROLLS; roll++) {
+        char *path = reading->paths[reading->lists];
         zk_roll_path(remote, roll, path);
-        requests[looking->lists++] = (struct zk_request){.kind = ZK_LIST, .path = path};
+        requests[reading->lists++] = (struct zk_request){.kind = ZK_LIST, .path = path};
     }
 }
 
-void zk_put_look(struct remote *remote, struct zk_looking *looking, struct zk_request *requests,
-                 bool glance)
+void zk_prepare_read(struct remote *remote, struct zk_pool_read *reading,
+                     struct zk_request *requests, bool head_only)
 {
     uint32_t first = atomic_load(&remote->first);
     uint32_t last = atomic_load(&remote->last);
     requests[0] = (struct zk_request){.kind = ZK_GET, .path = remote->path};
-    zk_put_lists(remote, first, last, looking, &requests[1]);
-    looking->lists = glance ? 0 : looking->lists;
+    zk_prepare_lists(remote, first, last, reading, &requests[1]);
+    reading->lists = head_only ? 0 : reading->lists;
 }
 
-/* Nodes that somebody else has put there are none of ours. */
-int zk_take_lists(const struct zk_looking *looking, const struct zk_request *lists,
-                  struct zk_view *view)
+/* Nodes that are not tickets are ignored. */
+int zk_finish_lists(const struct zk_pool_read *reading, const struct zk_request *lists,
+                    struct zk_view *view)
 {
     size_t most = 1;
-    for (unsigned r = 0; r < looking->lists; r++) {
+    for (unsigned r = 0; r < reading->lists; r++) {
         if (lists[r].error != 0) { /* a roll may have been removed after the data was read */
             return lists[r].error == -ENOENT ? -EAGAIN : lists[r].error;
         }
     }
-    if (looking->first != view->state.first || looking->last != view->state.last) {
+    if (reading->first != view->state.first || reading->last != view->state.last) {
         return -EAGAIN;
     }
-    view->births = view->state.past;
-    for (unsigned r = 0; r < looking->lists; r++) {
+    view->created_count = view->state.past;
+    for (unsigned r = 0; r < reading->lists; r++) {
         most += lists[r].name_count;
-        view->births += lists[r].births;
+        view->created_count += lists[r].created_count;
     }
-    view->first_births = lists[0].births;
+    view->first_created = lists[0].created_count;
     view->first_empty = lists[0].name_count == 0;
     view->line = (struct zk_line){calloc(most, sizeof *view->line.tickets), 0, true};
     if (view->line.tickets == NULL) {
         return -ENOMEM;
     }
-    for (unsigned r = 0; r < looking->lists; r++) {
+    for (unsigned r = 0; r < reading->lists; r++) {
         for (size_t n = 0; n < lists[r].name_count; n++) {
-            view->line.count += zk_parse_ticket(looking->first + r, lists[r].names[n],
+            view->line.count += zk_parse_ticket(reading->first + r, lists[r].names[n],
                                                 &view->line.tickets[view->line.count]);
         }
     }
-    zk_settle(&view->line, &view->state);
+    zk_sort_line(&view->line, &view->state);
     return 0;
 }
 
@@ -96,8 +96,8 @@ static int take_next(struct zk_view *view)
     return 0;
 }
 
-int zk_take_look(struct remote *remote, const struct zk_looking *looking,
-                 const struct zk_request *requests, struct zk_view *view)
+int zk_finish_read(struct remote *remote, const struct zk_pool_read *reading,
+                   const struct zk_request *requests, struct zk_view *view)
 {
     const struct zk_request *got = &requests[0];
     zk_view_clear(view);
@@ -114,43 +114,43 @@ int zk_take_look(struct remote *remote, const struct zk_looking *looking,
     atomic_store(&remote->first, view->state.first);
     atomic_store(&remote->last, view->state.last);
     atomic_store(&remote->long_line, view->state.next_count > 0);
-    return looking->lists == 0 ? take_next(view) : zk_take_lists(looking, &requests[1], view);
+    return reading->lists == 0 ? take_next(view) : zk_finish_lists(reading, &requests[1], view);
 }
 
-static int look(struct remote *remote, struct zk_view *view, bool glance)
+static int look(struct remote *remote, struct zk_view *view, bool head_only)
 {
-    struct zk_looking *looking = malloc(sizeof *looking);
-    struct zk_request requests[ZK_LOOK_REQUESTS];
-    int error = looking == NULL ? -ENOMEM : -ECONNRESET;
+    struct zk_pool_read *reading = malloc(sizeof *reading);
+    struct zk_request requests[ZK_READ_REQUESTS];
+    int error = reading == NULL ? -ENOMEM : -ECONNRESET;
     while (error == -ECONNRESET) {
-        zk_put_look(remote, looking, requests, glance);
-        (void)zk_client_ask(remote->client, requests, 1 + looking->lists);
-        error = zk_take_look(remote, looking, requests, view);
-        zk_request_clear(requests, 1 + looking->lists);
+        zk_prepare_read(remote, reading, requests, head_only);
+        (void)zk_client_ask(remote->client, requests, 1 + reading->lists);
+        error = zk_finish_read(remote, reading, requests, view);
+        zk_request_clear(requests, 1 + reading->lists);
         if (error == -ECONNRESET) {
-            error = zk_client_again(remote->client);
+            error = zk_client_wait_connected(remote->client);
             error = error == 0 ? -ECONNRESET : error;
         }
     }
-    free(looking);
+    free(reading);
     return error;
 }
 
-int zk_look(struct remote *remote, struct zk_view *view)
+int zk_read_pool(struct remote *remote, struct zk_view *view)
 {
     int error = -EAGAIN;
-    for (int looks = 0; looks < MOST_LOOKS && error == -EAGAIN; looks++) {
+    for (int looks = 0; looks < MOST_READS && error == -EAGAIN; looks++) {
         error = look(remote, view, false);
     }
     return error == -EAGAIN ? -EUCLEAN : error; /* a roll is missing */
 }
 
-int zk_glance(struct remote *remote, struct zk_view *view)
+int zk_read_head(struct remote *remote, struct zk_view *view)
 {
     return look(remote, view, true);
 }
 
-int zk_why_gone(struct remote *remote)
+int zk_why_ticket_gone(struct remote *remote)
 {
     enum { LOOKS = 8 };
     struct zk_view *view = calloc(1, sizeof *view);
@@ -158,8 +158,8 @@ int zk_why_gone(struct remote *remote)
     struct timespec pause = {pause_ns / 1000000000, pause_ns % 1000000000};
     int error = view == NULL ? -ENOMEM : 0;
     for (int looks = 0; looks < LOOKS && error == 0; looks++) {
-        error = zk_glance(remote, view);
-        error = error == -EAGAIN ? 0 : error; /* it names nobody who is next */
+        error = zk_read_head(remote, view);
+        error = error == -EAGAIN ? 0 : error; /* NEXT is empty */
         if (error == 0) {
             (void)nanosleep(&pause, NULL);
         }

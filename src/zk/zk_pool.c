@@ -1,4 +1,5 @@
-/* A pool on ZooKeeper as a whole, and the table that libusher finds in the module: remote.h. */
+/* Open, close, resize and remove a pool on ZooKeeper, and the table that libusher loads:
+   remote.h. */
 #include "zk/protocol.h"
 #include "zk/settings.h"
 
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Create the nodes above the pool that are missing. */
+/* Create the missing nodes above the pool. */
 static int create_above(struct remote *remote)
 {
     char *path = strdup(remote->path);
@@ -26,7 +27,7 @@ static int create_above(struct remote *remote)
     return error;
 }
 
-/* A new pool: its node, its first roll, and where its users say who they are. */
+/* Create a pool: its node, its first roll, and the parent of the session nodes. */
 static int create_pool(struct remote *remote)
 {
     char roll[ZK_PATH_ROOM];
@@ -55,10 +56,10 @@ static int create_pool(struct remote *remote)
     return error;
 }
 
-/* The pool's node as it is; -ENOENT: there is none. */
+/* Read the pool's node and adopt its ACL. -ENOENT: there is none. */
 static int read_node(struct remote *remote, struct zk_state *state)
 {
-    /* a server that lags would not know of a pool that was made just now */
+    /* sync first: a server that lags may not have a new pool yet */
     struct zk_request requests[] = {{.kind = ZK_SYNC, .path = "/"},
                                     {.kind = ZK_GET, .path = remote->path},
                                     {.kind = ZK_ADOPT, .path = remote->path}};
@@ -96,7 +97,7 @@ static int find_or_create(struct remote *remote)
             return there && error != -EKEYEXPIRED ? -EEXIST : other ? -EDOM : error;
         }
         if (error == -ECONNRESET) {
-            error = zk_client_again(remote->client);
+            error = zk_client_wait_connected(remote->client);
         }
         if (error != 0) {
             return error;
@@ -136,12 +137,12 @@ static int describe_self(struct remote *remote)
 static int connect_(struct remote *remote, const char *name)
 {
     char *hosts = NULL;
-    struct zk_way way = {.hosts = NULL};
-    int error = zk_settings(&way, &remote->renewed_at);
+    struct zk_connect_options connect_options = {.hosts = NULL};
+    int error = zk_read_settings(&connect_options, &remote->renewed_at);
     error = error != 0 ? error : zk_parse_name(name, &hosts, &remote->path);
     if (error == 0) {
-        way.hosts = hosts;
-        error = zk_client_open(&remote->client, &way);
+        connect_options.hosts = hosts;
+        error = zk_client_open(&remote->client, &connect_options);
     }
     free(hosts);
     return error;
@@ -184,7 +185,7 @@ static void close_(struct remote *remote, bool ours)
     while (remote->held != NULL) {
         struct zk_own *own = remote->held;
         remote->held = own->next;
-        /* What is lost the end of the session gives back. */
+        /* If the lease has run out, the end of the session gives the seat back. */
         if (ours && zk_client_valid_until(remote->client) > zk_now_ns()) {
             (void)zk_leave(remote, own);
         }
@@ -208,12 +209,12 @@ static int resize(struct remote *remote, uint32_t seats)
 static int reap(struct remote *remote)
 {
     struct zk_view view = {.version = 0};
-    int made = zk_advance(remote, &view, ZK_NOBODY, NULL);
+    int made = zk_advance(remote, &view, ZK_NO_SEAT, NULL);
     zk_view_clear(&view);
     return made;
 }
 
-/* Such as cannot be opened. */
+/* Remove a pool that cannot be opened. */
 static int remove_damaged(const char *name)
 {
     struct remote *remote = calloc(1, sizeof *remote);
@@ -223,7 +224,7 @@ static int remove_damaged(const char *name)
     (void)pthread_mutex_init(&remote->mutex, NULL);
     int error = connect_(remote, name);
     if (error == 0) {
-        error = zk_remove_rubble(remote->client, remote->path);
+        error = zk_remove_damaged(remote->client, remote->path);
         zk_client_close(remote->client, true);
     }
     discard(remote);

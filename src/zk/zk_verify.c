@@ -1,6 +1,6 @@
 /*
- * Every relation that always holds in a pool on ZooKeeper, looked at one by one: usher_verify.
- * What is read is read one after the other, so that in a pool in use one may seem broken.
+ * usher_verify: check each invariant of state.h. The nodes are read one after the other, so a pool
+ * that is in use may seem inconsistent for a moment.
  */
 #include "zk/protocol.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { AT_ONCE = 128, MOST_WAITERS = 1024 };
+enum { BATCH = 128, MOST_WAITERS = 1024 };
 
 struct report {
     void (*say)(void *context, const char *sentence);
@@ -42,31 +42,33 @@ static void verify_counts(const struct zk_view *view, struct report *report)
         named += state->holder[s] != ZK_NO_TICKET;
         for (uint32_t other = 0; other < s && state->holder[s] != ZK_NO_TICKET; other++) {
             if (state->holder[other] == state->holder[s]) {
-                fault(report, "Ticket %" PRIu64 " is in seats %" PRIu32 " and %" PRIu32 ".",
+                fault(report, "Ticket %" PRIu64 " has two seats, %" PRIu32 " and %" PRIu32 ".",
                       state->holder[s], other, s);
             }
         }
     }
     if (state->granted < state->reaped + named) {
-        fault(report, "%" PRIu64 " grants, but %" PRIu64 " were reaped and %" PRIu32 " are held.",
+        fault(report,
+              "The grant count is %" PRIu64 ", less than %" PRIu64 " reaped + %" PRIu32 " held.",
               state->granted, state->reaped, named);
     }
     if (holders < state->seats && holders < view->line.count) {
-        fault(report, "%zu wait, though only %" PRIu32 " of %" PRIu32 " seats are held.",
+        fault(report, "%zu tickets wait, but only %" PRIu32 " of %" PRIu32 " seats are held.",
               view->line.count - holders, holders, state->seats);
     }
 }
 
-/* Tickets are granted in order; and who is said to be next is. */
+/* Tickets are granted in order, and NEXT names the first waiters. */
 static void verify_order(const struct zk_view *view, struct report *report)
 {
     const struct zk_ticket *waits = NULL;
     for (size_t t = 0; t < view->line.count; t++) {
         const struct zk_ticket *ticket = &view->line.tickets[t];
-        if (ticket->seat == ZK_NOBODY) {
+        if (ticket->seat == ZK_NO_SEAT) {
             waits = waits == NULL ? ticket : waits;
         } else if (waits != NULL) {
-            fault(report, "Ticket %" PRIu64 " holds a seat, and %" PRIu64 " before it waits.",
+            fault(report,
+                  "Ticket %" PRIu64 " holds a seat, but the older ticket %" PRIu64 " waits.",
                   ticket->number, waits->number);
         }
     }
@@ -76,36 +78,37 @@ static void verify_order(const struct zk_view *view, struct report *report)
     for (size_t t = 0; t < view->line.count && view->line.tickets[t].number < last; t++) {
         const struct zk_ticket *ticket = &view->line.tickets[t];
         while (n < state->next_count && state->next[n].number < ticket->number) {
-            n++; /* it has given up */
+            n++; /* that ticket gave up */
         }
-        if (ticket->seat == ZK_NOBODY && state->next[n].number != ticket->number) {
-            fault(report, "Ticket %" PRIu64 " waits, and is not among those who are next.",
+        if (ticket->seat == ZK_NO_SEAT && state->next[n].number != ticket->number) {
+            fault(report, "Ticket %" PRIu64 " waits, but the list of next waiters leaves it out.",
                   ticket->number);
         }
     }
 }
 
-/* A ticket says what the pool's node says of it. */
+/* A ticket agrees with the pool's data. */
 static void verify_ticket(const struct zk_ticket *ticket, const struct zk_request *got,
                           struct report *report)
 {
-    uint32_t seat = ZK_NOBODY;
+    uint32_t seat = ZK_NO_SEAT;
     uint64_t fence;
     if (got->error != 0 || got->text == NULL) {
-        return; /* it has gone since */
+        return; /* deleted since the list was read */
     }
     if (got->node_version > 0 && !zk_parse_grant(got->text, got->text_length, &seat, &fence)) {
-        fault(report, "Ticket %" PRIu64 " says nothing that means anything.", ticket->number);
-    } else if (seat != ticket->seat && ticket->seat == ZK_NOBODY) {
-        fault(report, "Ticket %" PRIu64 " was granted seat %" PRIu32 ", and waits.", ticket->number,
-              seat);
+        fault(report, "Ticket %" PRIu64 " has unreadable data.", ticket->number);
+    } else if (seat != ticket->seat && ticket->seat == ZK_NO_SEAT) {
+        fault(report, "Ticket %" PRIu64 " says seat %" PRIu32 ", but the pool says it waits.",
+              ticket->number, seat);
     } else if (seat != ticket->seat) {
-        fault(report, "Ticket %" PRIu64 " is in seat %" PRIu32 ", and has not been told so.",
+        fault(report,
+              "The pool says ticket %" PRIu64 " has seat %" PRIu32 ", but the ticket differs.",
               ticket->number, ticket->seat);
     }
 }
 
-/* What they say, all of it; one that is not there is not an error. */
+/* Read all these tickets. A missing one is no error. */
 static int get_tickets(struct remote *remote, char (*paths)[ZK_PATH_ROOM],
                        struct zk_request *requests, size_t count)
 {
@@ -117,21 +120,21 @@ static int get_tickets(struct remote *remote, char (*paths)[ZK_PATH_ROOM],
         (void)zk_client_ask(remote->client, requests, (unsigned)count);
         error = 0;
         for (size_t t = 0; t < count; t++) {
-            bool told = requests[t].error == 0 || requests[t].error == -ENOENT;
-            error = told ? error : requests[t].error;
+            bool answered = requests[t].error == 0 || requests[t].error == -ENOENT;
+            error = answered ? error : requests[t].error;
         }
         if (error != 0) {
             zk_request_clear(requests, (unsigned)count);
         }
-    } while (error == -ECONNRESET && (error = zk_client_again(remote->client)) == 0);
+    } while (error == -ECONNRESET && (error = zk_client_wait_connected(remote->client)) == 0);
     return error;
 }
 
-static int verify_some(struct remote *remote, const struct zk_ticket *tickets, size_t count,
-                       struct report *report)
+static int verify_batch(struct remote *remote, const struct zk_ticket *tickets, size_t count,
+                        struct report *report)
 {
-    struct zk_request requests[AT_ONCE];
-    char(*paths)[ZK_PATH_ROOM] = calloc(AT_ONCE, sizeof *paths);
+    struct zk_request requests[BATCH];
+    char(*paths)[ZK_PATH_ROOM] = calloc(BATCH, sizeof *paths);
     if (paths == NULL) {
         return -ENOMEM;
     }
@@ -154,15 +157,15 @@ int zk_verify(struct remote *remote, void (*say)(void *context, const char *sent
 {
     struct report report = {say, context, 0};
     struct zk_view *view = calloc(1, sizeof *view);
-    int error = view == NULL ? -ENOMEM : zk_look(remote, view);
+    int error = view == NULL ? -ENOMEM : zk_read_pool(remote, view);
     if (error == 0) {
         verify_counts(view, &report);
         verify_order(view, &report);
         size_t most = zk_holders(&view->line) + (size_t)MOST_WAITERS;
         most = most < view->line.count ? most : view->line.count;
-        for (size_t t = 0; t < most && error == 0; t += AT_ONCE) {
-            size_t count = most - t < AT_ONCE ? most - t : AT_ONCE;
-            error = verify_some(remote, &view->line.tickets[t], count, &report);
+        for (size_t t = 0; t < most && error == 0; t += BATCH) {
+            size_t count = most - t < BATCH ? most - t : BATCH;
+            error = verify_batch(remote, &view->line.tickets[t], count, &report);
         }
     }
     if (view != NULL) {
@@ -170,7 +173,7 @@ int zk_verify(struct remote *remote, void (*say)(void *context, const char *sent
         free(view);
     }
     if (error == -EUCLEAN) {
-        fault(&report, "What the pool's node says is not whole.");
+        fault(&report, "The data of node %s is damaged.", remote->path);
         error = 0;
     }
     return error != 0 ? error : report.faults;

@@ -1,4 +1,4 @@
-/* The calls of a fuzzed input: see calls.h. */
+/* The calls of a fuzzed input. calls.h is the contract. */
 #include "calls.h"
 
 #include "stage.h"
@@ -32,7 +32,7 @@ const char *calls_path(void)
 {
     if (path[0] == '\0') {
         if (mkdtemp(directory) == NULL) {
-            stage_fail("no directory: %s", strerror(errno));
+            stage_fail("cannot create a directory: %s", strerror(errno));
         }
         (void)snprintf(path, sizeof path, "%s/pool", directory);
         (void)atexit(target_tidy);
@@ -40,7 +40,7 @@ const char *calls_path(void)
     return path;
 }
 
-/* 0 or more, or one of these. */
+/* Check that the result is 0, positive or one of these errors. */
 static int documented(int result, const int *errors)
 {
     for (const int *error = errors; result < 0 && *error != 0; error++) {
@@ -49,7 +49,7 @@ static int documented(int result, const int *errors)
         }
     }
     if (result < 0) {
-        stage_fail("%d, %s, is not documented", result, usher_strerror(result));
+        stage_fail("undocumented result %d, %s", result, usher_strerror(result));
     }
     return result;
 }
@@ -65,7 +65,7 @@ void calls_opened(int error)
 static int waiting(struct usher_pool *pool, void *context)
 {
     (void)context;
-    (void)usher_inspect(pool, NULL, NULL, 0); /* it may */
+    (void)usher_inspect(pool, NULL, NULL, 0); /* any result is allowed */
     return stage_enough;
 }
 
@@ -76,7 +76,7 @@ static void open_pool(struct guest *guest, unsigned flags)
     int error = usher_open(&guest->pool, calls_path(), &options);
     calls_opened(error);
     if ((error == 0) != (guest->pool != NULL)) {
-        stage_fail("a pool without a handle, or the other way round");
+        stage_fail("usher_open: error and handle disagree");
     }
     guest->held = 0;
 }
@@ -88,7 +88,7 @@ static void close_pool(struct guest *guest)
     guest->pool = NULL;
 }
 
-/* How: 0 do not wait, 1 a time that is over, 2 one that comes, 3 for ever. */
+/* how: 0 do not wait, 1 a past deadline, 2 a future deadline, 3 no deadline. */
 static void acquire(struct guest *guest, unsigned how)
 {
     static const int errors[] = {EAGAIN, ETIMEDOUT, EIDRM, EUSERS, ECANCELED, EUCLEAN, ENOLCK, 0};
@@ -106,7 +106,7 @@ static void acquire(struct guest *guest, unsigned how)
         guest->held++;
         stage_call("usher_inspect");
         if (usher_inspect(guest->pool, &info, NULL, 0) >= 0 && seat->number >= info.most_seats) {
-            stage_fail("seat %u of %u", seat->number, info.most_seats);
+            stage_fail("seat number %u of %u seats", seat->number, info.most_seats);
         }
     }
 }
@@ -121,7 +121,7 @@ static void release(struct guest *guest, unsigned which)
     stage_call("usher_release");
     (void)documented(usher_release(guest->pool, seat), errors);
     if (usher_release(guest->pool, seat) != -EPERM) {
-        stage_fail("given back twice");
+        stage_fail("a seat was released twice");
     }
     *seat = guest->seats[--guest->held];
 }
@@ -146,12 +146,12 @@ static void say(void *context, const char *sentence)
     (void)context;
     for (const char *at = sentence; *at != '\0'; at++) {
         if (!isprint((unsigned char)*at)) {
-            stage_fail("a sentence that is none");
+            stage_fail("usher_verify passed an invalid sentence");
         }
     }
 }
 
-static void look(struct guest *guest, unsigned how)
+static void inspect(struct guest *guest, unsigned how)
 {
     static const int errors[] = {EIDRM, 0};
     static const int reap_errors[] = {EIDRM, EUSERS, 0};
@@ -167,7 +167,7 @@ static void look(struct guest *guest, unsigned how)
         (void)documented(usher_inspect(guest->pool, &info, guests, room), errors);
     } else if (how % 4 == 1) {
         if (documented(usher_history(guest->pool, past, GUESTS), errors) > 220) {
-            stage_fail("more than 220 to tell of");
+            stage_fail("more than 220 guests listed");
         }
     } else if (how % 4 == 2) {
         (void)documented(usher_verify(guest->pool, say, NULL), errors);
@@ -207,7 +207,7 @@ static void make(struct guest *guests, struct guest **now, uint8_t call)
         break;
     case 5:
     case 6:
-        look(*now, how);
+        inspect(*now, how);
         break;
     case 7:
         resize(*now, how < 18 ? how : 65535U + how);
@@ -226,7 +226,7 @@ static void make(struct guest *guests, struct guest **now, uint8_t call)
         remove_pool(how % 2 != 0);
         break;
     default:
-        look(*now, 3);
+        inspect(*now, 3);
         break;
     }
 }

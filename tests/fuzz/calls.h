@@ -1,4 +1,4 @@
-/* The calls of the library that a fuzzed input makes, a byte each, and what they may return. */
+/* The library calls of a fuzzed input, one byte each, and their allowed results. */
 #ifndef USHER_FUZZ_CALLS_H
 #define USHER_FUZZ_CALLS_H
 
@@ -8,11 +8,11 @@
 
 enum { CALLS_MOST = 24 };
 
-/* A pool file of one's own for each input; the path of it. */
+/* The path of a pool file, one for each input. */
 const char *calls_path(void);
-/* An errno that usher_open may return. */
+/* Check that usher_open may return this error. */
 void calls_opened(int error);
-/* Open the pool, which need not be one, make the calls, close it. */
+/* Open the file, which need not be a pool, make the calls, and close it. */
 void calls_make(const uint8_t *calls, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Included before every source of the library in the builds that are fuzzed: each access to shared
- * memory first asks the stage (stage.h) whether somebody else changes something before it, and
- * where it leads. The sources are those that ship, without a change.
+ * Included before each library source in fuzz builds. Before each access to shared memory the stage
+ * (stage.h) may change memory as a hostile peer would, and checks the address. The sources are the
+ * production ones, unchanged.
  */
 #ifndef USHER_FUZZ_HOSTILE_H
 #define USHER_FUZZ_HOSTILE_H
@@ -53,7 +53,8 @@ int usher_main(int argc, char **argv); /* of usher(1) */
 #define atomic_compare_exchange_strong(p, from, to)                                                \
     (stage_access(p, sizeof *(p)), STAGE_SWAP(p, from, to))
 
-/* Memory between two fences; locks that end with their descriptor; and no command is started. */
+/* Memory between inaccessible regions; locks that end with their descriptor; and no command is
+   started. */
 #define mmap stage_map
 #define munmap stage_unmap
 #define close stage_close

@@ -1,8 +1,10 @@
 /*
- * Run a fuzzed target without libFuzzer: over every file of its corpus, then over inputs that are
- * made from those by chance. usage: fuzz_TARGET CORPUS [INPUTS [SEED]], or fuzz_TARGET FILE
+ * Run a fuzz target without libFuzzer: on each file of its corpus, then on random mutations of
+ * them.
  *
- * The same seed makes the same inputs. One that fails is kept in the working directory.
+ * usage: fuzz_TARGET CORPUS [INPUTS [SEED]], or fuzz_TARGET FILE
+ *
+ * The same seed gives the same inputs. A failing input is kept in the working directory.
  */
 #include "target.h"
 
@@ -37,7 +39,8 @@ static uint64_t chance(uint64_t below)
     return (x ^ x >> 33) % below;
 }
 
-static char failed[4096 + 16]; /* where one that fails is kept: a target may go elsewhere */
+static char failed[4096 + 16]; /* absolute path for a failing input: a target may change
+                                  directory */
 
 static void keep(void)
 {
@@ -60,12 +63,13 @@ static void on_abort(int signal_)
 
 static void run(void)
 {
-    uint8_t *copy = malloc(input_size == 0 ? 1 : input_size); /* its end is where it ends */
+    /* exact size, so that a read beyond the end is detected */
+    uint8_t *copy = malloc(input_size == 0 ? 1 : input_size);
     if (copy == NULL) {
         exit(1);
     }
     memcpy(copy, input, input_size);
-    struct itimerval patience = {.it_value.tv_sec = INPUT_SECONDS}; /* of the processor's time */
+    struct itimerval patience = {.it_value.tv_sec = INPUT_SECONDS}; /* CPU time */
     (void)setitimer(ITIMER_PROF, &patience, NULL);
     (void)LLVMFuzzerTestOneInput(copy, input_size);
     patience.it_value.tv_sec = 0;
@@ -115,7 +119,7 @@ static void take(unsigned file)
     memcpy(input, files[file].bytes, input_size);
 }
 
-/* Put in, take out, or copy from another a few bytes. */
+/* Insert, delete, or copy a few bytes from another file. */
 static void shift(size_t at, size_t count)
 {
     uint64_t way = chance(3);
@@ -175,10 +179,10 @@ int main(int argc, char **argv)
     __sanitizer_set_death_callback(keep);
     load_all(argv[1]);
     if (file_count == 0) {
-        (void)fprintf(stderr, "fuzz: there is nothing in %s\n", argv[1]);
+        (void)fprintf(stderr, "fuzz: no files in %s\n", argv[1]);
         return 1;
     }
-    /* to the descriptor: a target may put stdout away */
+    /* to the descriptor: a target may redirect stdout */
     (void)dprintf(STDOUT_FILENO, "seed %llu\n", (unsigned long long)seed);
     for (unsigned f = 0; f < file_count; f++) {
         take(f);
@@ -186,13 +190,13 @@ int main(int argc, char **argv)
     }
     state = seed;
     for (uint64_t i = 0; i < inputs; i++) {
-        if (i % 4 == 0) { /* a few steps away from a file, then back */
+        if (i % 4 == 0) { /* a few mutations away from a file, then back */
             take((unsigned)chance(file_count));
         }
         mutate();
         run();
     }
-    (void)dprintf(STDOUT_FILENO, "%u files, %llu inputs made from them\n", file_count,
+    (void)dprintf(STDOUT_FILENO, "%u files, %llu mutations of them\n", file_count,
                   (unsigned long long)inputs);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * A seam to an operating system that is made up (os/os.h): its clock moves by itself, nobody
- * sleeps, and who is dead is a function of the pid, so that every input has one outcome. Between
- * any two of these calls a peer may change something.
+ * A simulated operating system (os/os.h). Its clock advances by itself, no call sleeps, and whether
+ * a process is dead is a function of the pid. So each input has exactly one outcome. Between any
+ * two calls a peer may change the pool.
  */
 #include "os/os.h"
 
@@ -46,7 +46,7 @@ int os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, b
     (void)shared;
     stage_moment();
     if (++stage_sleeps > STAGE_MOST_SLEEPS) {
-        stage_fail("no end after %u sleeps", stage_sleeps);
+        stage_fail("the call does not end after %u sleeps", stage_sleeps);
     }
     if (stage_sleeps % 64 == 0) {
         stage_enough = true;
@@ -148,7 +148,8 @@ static bool is_locked(int fd, off_t byte, bool by_us)
             return true;
         }
     }
-    /* whoever opens a pool that is being removed looks a thousand times: seldom, as it is slow */
+    /* An open of a pool that is being removed retries a thousand times; make that rare, because
+       it is slow. */
     return !by_us && (byte == REMOVE_BYTE ? stage_locked == 0xff : stage_locked >> byte % 8 & 1);
 }
 

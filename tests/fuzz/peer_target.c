@@ -1,6 +1,6 @@
 /*
- * A good pool, and a peer who may write it and does. An input is: the number of guests and seats,
- * who has locked what, the calls, and what is changed before which access (stage.h).
+ * A valid pool and a hostile peer that writes to it. An input is: the numbers of guests and seats,
+ * the locks of the peer, the calls, and the edits with their times (stage.h).
  *
  *     shape 1 | locked 1 | calls 1 | the calls, a byte each | edits, 13 bytes each
  */

@@ -1,11 +1,11 @@
 /*
- * A pool file that somebody else has written, opened and used. An input is
+ * Open and use a pool file that was written by another process. An input is
  *
  *     kind 1 | locked 1 | calls 1 | the calls, a byte each | the rest
  *
- * Kind 0: the rest is the file itself. Otherwise a real pool is made, of one of a few shapes, and
- * the rest are edits of it, 13 bytes each (stage.h); afterwards the sum over the header is made
- * right, unless the kind says that it is not, and the file is cut short if it says so.
+ * Kind 0: the rest is the file itself. Otherwise a real pool of one of a few shapes is created, and
+ * the rest are edits of it, 13 bytes each (stage.h). Then the header's checksum is corrected,
+ * unless the kind says not to, and the file is truncated if the kind says so.
  */
 #include "calls.h"
 #include "pool/format.h"
@@ -27,7 +27,7 @@ static void store(const uint8_t *content, size_t size)
     (void)close(fd);
 }
 
-/* The bytes of a real pool. */
+/* Create a real pool; return its size in bytes. */
 static size_t real(unsigned shape)
 {
     static const struct usher_options shapes[] = {

@@ -1,4 +1,5 @@
-/* The stage: see stage.h. Built without hostile.h: its own accesses are not the library's. */
+/* The stage. stage.h is the contract. Built without hostile.h: its own accesses are not the
+   library's. */
 #include "stage.h"
 
 #include "hostile.h"
@@ -25,7 +26,7 @@ static size_t script_size, next_edit;
 static uint32_t countdown;
 static uint32_t accesses;
 static const char *calling;
-static uint64_t before_last; /* what the word was that was changed last */
+static uint64_t before_last; /* the old value of the word that was changed last */
 static bool editing;
 
 uint8_t stage_locked;
@@ -40,7 +41,7 @@ void stage_fail(const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    /* to the descriptor: a target may have put stderr away */
+    /* to the descriptor: a target may have redirected stderr */
     (void)dprintf(STDERR_FILENO, "fuzz: %s (in %s)\n", text, calling == NULL ? "no call" : calling);
     abort();
 }
@@ -85,7 +86,7 @@ void stage_call(const char *name)
     stage_enough = false;
 }
 
-/* Where in the pool an edit leads: an offset of a whole word. */
+/* Return the offset of the word that an edit changes. */
 static size_t place_of(const struct format_shape *shape, size_t size, const uint8_t *edit,
                        size_t here)
 {
@@ -143,8 +144,8 @@ static uint64_t changed(uint64_t now, uint64_t i, const uint8_t *edit)
     }
 }
 
-/* Whoever comes takes every seat that V says is owed, at most 65535: bounded, and slow. Inputs
-   that are to try that say so. */
+/* A guest takes every seat that V says is owed, at most 65535: bounded, but slow. Only inputs
+   that ask for it do that. */
 static uint64_t value_of(size_t at, uint64_t now, uint64_t i, const uint8_t *edit)
 {
     uint64_t value = changed(now, i, edit);
@@ -158,7 +159,7 @@ void stage_edit_bytes(uint8_t *bytes, size_t size, const uint8_t *edit)
     uint64_t i;
     memcpy(&shape, bytes, sizeof shape);
     if (shape.guests == 0 || shape.places == 0 || shape.most_seats == 0) {
-        shape.guests = shape.places = shape.most_seats = 1; /* spoilt by an edit before */
+        shape.guests = shape.places = shape.most_seats = 1; /* damaged by an earlier edit */
     }
     size_t at = place_of(&shape, size, edit, 128);
     memcpy(&now, bytes + at, 8);
@@ -168,7 +169,7 @@ void stage_edit_bytes(uint8_t *bytes, size_t size, const uint8_t *edit)
     before_last = now;
 }
 
-/* In memory that others write at the same time, as a peer would. */
+/* Edit shared memory atomically, as a peer would. */
 static void edit_map(const struct map *map, size_t here)
 {
     const uint8_t *edit = script + next_edit;
@@ -194,7 +195,7 @@ static void edit_before(const struct map *map, size_t here)
     while (editing && countdown != UINT32_MAX && --countdown == 0) {
         edit_map(map, here);
         accesses = 0;
-        if (countdown != 1) { /* the next one is for later */
+        if (countdown != 1) { /* the next edit is not due */
             break;
         }
     }
@@ -227,12 +228,12 @@ void stage_access(const volatile void *at, size_t size)
             continue;
         }
         if (address < begin || address + size > begin + maps[m].size) {
-            stage_fail("an access at %td of a pool of %zu bytes", (ptrdiff_t)(address - begin),
+            stage_fail("access at offset %td of a pool of %zu bytes", (ptrdiff_t)(address - begin),
                        maps[m].size);
         }
         edit_before(&maps[m], address - begin);
         if (++accesses > STAGE_MOST_ACCESSES) {
-            stage_fail("no end after %u accesses", accesses - 1);
+            stage_fail("the call does not end after %u accesses", accesses - 1);
         }
         return;
     }
@@ -270,7 +271,7 @@ int stage_unmap(void *memory, size_t size)
             return error;
         }
     }
-    stage_fail("unmapped what was not mapped");
+    stage_fail("unmapped memory that was not mapped");
 }
 
 int stage_close(int fd)

@@ -1,13 +1,13 @@
 /*
- * The stage on which the library is fuzzed: what a hostile peer changes before which access, a
- * seam to an operating system that is made up (os.c), and what counts as a failure: memory touched
- * beside the pool, and a call that does not come to an end although nobody changes anything.
+ * The environment of a fuzzed library: what a hostile peer changes before which access, a simulated
+ * operating system (os.c), and what counts as a failure: an access outside the pool, and a call
+ * that does not end although nothing changes any more.
  *
  * A script is a list of edits, 13 bytes each:
  *
- *     when 2 | where 1 | index 1 | how 1 | value 8      little end first
+ *     when 2 | where 1 | index 1 | how 1 | value 8      little-endian
  *
- * An edit is made before the access that is `when` accesses after the one before it.
+ * An edit is made `when` accesses after the previous one.
  */
 #ifndef USHER_FUZZ_STAGE_H
 #define USHER_FUZZ_STAGE_H
@@ -23,7 +23,7 @@ enum {
 };
 
 enum stage_where {
-    STAGE_HERE, /* the very word that is about to be accessed */
+    STAGE_HERE, /* the word that is about to be accessed */
     STAGE_I,
     STAGE_V,
     STAGE_K,
@@ -37,7 +37,7 @@ enum stage_where {
     STAGE_SEAT,
     STAGE_COUNTERS, /* removed, rows_used, ... */
     STAGE_SHAPE,
-    STAGE_ANY, /* the word with that number */
+    STAGE_ANY, /* the word with that index */
     STAGE_WHERES
 };
 
@@ -45,38 +45,38 @@ enum stage_how {
     STAGE_SET,
     STAGE_XOR,
     STAGE_ADD_TO,
-    STAGE_SHORT,  /* 16 bits, at a place that the value names */
-    STAGE_STATE,  /* the topmost three bits */
-    STAGE_ISSUED, /* the ticket of I, in the bits that a ticket has here, plus a little */
-    STAGE_BACK,   /* what it was when it was changed last: it was never away */
+    STAGE_SHORT,  /* 16 bits at a position that the value names */
+    STAGE_STATE,  /* the top three bits */
+    STAGE_ISSUED, /* the ticket of I, in this word's ticket bits, plus a small number */
+    STAGE_BACK,   /* the value before its last change (ABA) */
     STAGE_HOWS
 };
 
-/* A new performance: no maps, no edits, the clock at its beginning. */
+/* Start an input: no maps, no edits, the clock at zero. */
 void stage_begin(void);
-/* From now on these edits are made. They must live as long as the performance. */
+/* Use these edits from now on. The script must live until the next stage_begin. */
 void stage_edits(const uint8_t *script, size_t size);
-/* Before each call of the library. */
+/* Call before each library call. */
 void stage_call(const char *name);
-/* From now on accesses are only checked. */
+/* From now on accesses are only checked, not edited. */
 void stage_quiet(void);
-/* The edit in bytes that stand still: a file that is not open yet. */
+/* Apply an edit to plain bytes: a file that is not open yet. */
 void stage_edit_bytes(uint8_t *bytes, size_t size, const uint8_t *edit);
 
-/* Who has locked what: with bit b of it every byte that is b modulo 8 is locked by a peer. */
+/* The peer's locks: if bit b is set, the peer has locked every byte with number b modulo 8. */
 extern uint8_t stage_locked;
-/* Set once a wait has gone on for long: whoever can shall give up. */
+/* Set when a wait has lasted long: callers that can give up should. */
 extern bool stage_enough;
-/* If not NULL: called instead, in the sleep. */
+/* If not NULL, called instead of a sleep. */
 extern void (*stage_interrupt)(void);
 
 /* For os.c. */
 void stage_moment(void);
 void stage_forget_locks(int fd);
 void stage_reset_os(void);
-extern unsigned stage_sleeps; /* of this call */
+extern unsigned stage_sleeps; /* sleeps of this call */
 
-/* Say what is wrong, keep the input, and end. */
+/* Print what is wrong, keep the input, and end. */
 __attribute__((noreturn, format(printf, 1, 2))) void stage_fail(const char *format, ...);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a fuzzed target is: one function, for libFuzzer and for main.c alike. */
+/* A fuzz target: one function, for libFuzzer and for main.c. */
 #ifndef USHER_FUZZ_TARGET_H
 #define USHER_FUZZ_TARGET_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-/* Remove what it has made, if it makes anything: before the end, and when it fails. */
+/* Remove the target's files, if any; called at the end and at a failure. */
 __attribute__((weak)) void target_tidy(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What usher-lab reads: a trace, which is then executed and drawn; or, if it begins with a zero
- * byte, its command line, the arguments ended by a zero byte each.
+ * Input of usher-lab: a trace, which is executed and drawn; or, if it starts with a zero byte, a
+ * command line whose arguments each end with a zero byte.
  */
 #include "check/explore/trace.h"
 #include "lab/draw.h"
@@ -12,7 +12,7 @@
 
 enum { MOST_ARGUMENTS = 40, MOST_TEXT = 4096 };
 
-/* Every option that a command can have. */
+/* All options that a command can have. */
 static const struct lab_command any = {.name = "any",
                                        .flags = "nkrjpatmsyRXPTCFGUVBLWQSZo",
                                        .operands = 1,
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static FILE *nowhere;
     if (nowhere == NULL) {
         nowhere = fopen("/dev/null", "w");
-        stderr = nowhere; /* what it says to people; sanitizers write to the descriptor */
+        stderr = nowhere; /* hides normal output; sanitizers write to the descriptor */
     }
     if (size == 0 || size > MOST_TEXT) {
         return 0;

@@ -1,16 +1,17 @@
 /*
- * The command line of usher(1), all of it but the command that would be run, on a pool that may be
- * damaged. An input is
+ * The command line of usher(1), all except the command to run, on a pool that may be damaged. An
+ * input is
  *
  *     edits 1 | that many edits, 13 bytes each (stage.h) | USHER_HELD | the arguments
  *
- * the last two ended by a zero byte each. Arguments that are a path are those of this directory.
+ * USHER_HELD and each argument end with a zero byte. Paths in arguments are moved to this
+ * directory.
  */
 #include "calls.h"
 #include "stage.h"
 #include "target.h"
 
-/* whether a signal was caught is remembered there, for good */
+/* it has static state: whether a signal was caught */
 #include "cli/seat_wait.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <dirent.h>
@@ -21,7 +22,7 @@ enum { MOST_ARGUMENTS = 20, MOST_TEXT = 2048, MOST_EDITS = 8 };
 
 const char *__asan_default_options(void); /* NOLINT(bugprone-reserved-identifier) */
 
-/* The environment is the process's, and is never freed. */
+/* The environment belongs to the process and is never freed. */
 const char *__asan_default_options(void) /* NOLINT(bugprone-reserved-identifier) */
 {
     return "detect_leaks=0";
@@ -34,7 +35,7 @@ static void interrupt(void)
     (void)raise(SIGTERM);
 }
 
-/* What it says to people is not for us; sanitizers write to the descriptor. */
+/* Hide normal output; sanitizers write to the descriptor. */
 static void prepare(void)
 {
     (void)snprintf(directory, sizeof directory, "%s", calls_path());
@@ -80,7 +81,7 @@ static void make_pool(const uint8_t *edits, size_t count)
     (void)close(fd);
 }
 
-/* What is shown while one waits, however wide the terminal is. */
+/* Format the waiting display for any terminal width. */
 static void look_on(void)
 {
     struct cli_options options = {0};
@@ -91,7 +92,7 @@ static void look_on(void)
         for (size_t room = 1; room <= sizeof line; room *= 2) {
             describe(&wait, line, room);
             if (strlen(line) >= room) {
-                stage_fail("a line of %zu in %zu", strlen(line), room);
+                stage_fail("a line of %zu bytes in a buffer of %zu", strlen(line), room);
             }
         }
         usher_close(wait.pool);
@@ -123,13 +124,13 @@ static void use(char *text, size_t size)
         argv[argc++] = at;
     }
     if (argc > 1 && strcmp(argv[1], "top") == 0) {
-        return; /* would ask for a terminal */
+        return; /* would need a terminal */
     }
-    sigset_t none; /* a process that ends does not care what it leaves blocked */
+    sigset_t none; /* an exiting process need not restore its signal mask */
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     caught = 0;
-    optind = 0; /* getopt remembers where it was */
+    optind = 0; /* resets getopt */
     (void)getopt_long(1, argv, "+", NULL, NULL);
     stage_call("usher");
     int status = usher_main(argc, argv);
