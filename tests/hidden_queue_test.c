@@ -140,8 +140,8 @@ static const struct mutant {
     {HIDDEN_QUEUE_UNPADDED, 4, 1, 1, "R1"},
     {HIDDEN_QUEUE_TWO_DELETED, 4, 1, 1, "R1"},
     {HIDDEN_QUEUE_NONE_DELETED, 4, 1, 1, "C2"},
-    {HIDDEN_QUEUE_ISSUE_KEPT, 6, 1, 2, "a colour that is dealt has a map"},
-    {HIDDEN_QUEUE_ISSUE_MAPPED, 4, 1, 1, "a colour that is dealt has a map"},
+    {HIDDEN_QUEUE_ISSUE_KEPT, 6, 1, 2, "the colour issue, alone or fresh has a map"},
+    {HIDDEN_QUEUE_ISSUE_MAPPED, 4, 1, 1, "the colour issue, alone or fresh has a map"},
     {HIDDEN_QUEUE_UNNOTICED, 4, 1, 1, "R5"},
     {HIDDEN_QUEUE_NOT_CANCELLED, 5, 1, 1, NULL}, /* with r = 1 no talk is left open */
     {HIDDEN_QUEUE_NOT_CANCELLED, 8, 2, 3, "exactly one place"},
@@ -161,7 +161,7 @@ static const struct mutant {
     {HIDDEN_QUEUE_COLOR_FEWER | HIDDEN_QUEUE_TIGHT, 8, 2, 2, "C2"},
     {HIDDEN_QUEUE_ROUND_EARLY, 5, 1, 1, "all colours are in use"},
     {HIDDEN_QUEUE_HEARD_TOO_SOON, 5, 1, 1, "exactly one place"},
-    {HIDDEN_QUEUE_COLOR_TOO_SOON, 6, 1, 2, "a colour that is dealt has a map"},
+    {HIDDEN_QUEUE_COLOR_TOO_SOON, 6, 1, 2, "the colour issue, alone or fresh has a map"},
 };
 
 static void every_dropped_guard_is_found_out(void)

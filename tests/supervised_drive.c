@@ -95,7 +95,7 @@ static const char *judge(struct drive *drive)
             return "a helper or a quitter is not in T (R3)";
         }
         if (class != SUPERVISED_DRONE && able[i]) {
-            return "one who is critical-able is no drone (R4)";
+            return "a critical-able worker is not a drone (R4)";
         }
         if (drive->able[i] && !able[i] && region == STEP_TRYING) {
             return "one who was able to enter no longer is";
@@ -113,10 +113,10 @@ static const char *judge(struct drive *drive)
         return "more than k are in C (C1)";
     }
     if (drive->subject->active(&drive->size, drive->value, drive->supervisor) != trying) {
-        return "the supervisor is mistaken about how many are in T (R5)";
+        return "active() is not the number of processes in T (R5)";
     }
     if (trying > drive->subject->threshold(&drive->size) && helpers < 2 * drive->size.r - 1) {
-        return "many are in T, and fewer than 2r-1 of them can help (R6)";
+        return "more than c1 processes are in T, but fewer than 2r-1 helpers (R6)";
     }
     return drive->subject->wrong(&drive->size, drive->value, drive->workers, drive->supervisor);
 }

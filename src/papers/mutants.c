@@ -1,6 +1,6 @@
 /*
- * Broken variants that the checker must catch. Each drops one guard of a correct machine;
- * tests/mutants_test.c says at which size and by which property each is found out.
+ * Broken variants that the checker must catch. Each drops one guard of a correct machine.
+ * tests/mutants_test.c lists the size and the property by which each is caught.
  */
 #include "papers/basic_ticket.h"
 #include "papers/bucket.h"

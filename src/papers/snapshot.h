@@ -17,7 +17,7 @@
  *
  *     1.  for all j: q(i,j) := r(j).p[i]
  *     2.  collect a: read r(j) for all j; then collect b, in the same way
- *     3.  if a.p[i] = b.p[i] = q(i,j) and the toggles of a and b agree, for all j: return b's values
+ *     3.  if for all j a.p[i] = b.p[i] = q(i,j) and the toggles of a and b agree: return b's values
  *     4.  else each j that fails 3 has moved; if it moved in an earlier round too: return b(j).view
  *     5.  goto 1
  *
