@@ -1,4 +1,4 @@
-/* The hidden queue (1979, Lemma 4.5): what a worker does. See hidden_queue.h. */
+/* The hidden queue (1979, Lemma 4.5): the steps of a worker. See hidden_queue.h. */
 #include "papers/hidden_queue.h"
 
 unsigned hidden_queue_name_of(const struct hidden_queue_value *v,

@@ -5,7 +5,7 @@
  *
  * Shared memory is registers; a step reads one or writes one. Words 0..n-1 are level(i), written by
  * process i only. The words from n on are the turn registers, one for each competition. A process i
- * wins a competition so:
+ * wins a competition as follows:
  *
  *        level(i) := level                                          one step
  *        turn := i                                                  one step

@@ -17,10 +17,10 @@ enum { SHORT_NAMES_MOST = 4 }; /* names in one map */
 
 /* Unused bytes and bits are zero. All zero: no map. */
 struct short_names {
-    uint8_t count;                          /* m, the number of names */
-    uint8_t position[SHORT_NAMES_MOST - 1]; /* of the bits, in the order in which they were chosen;
-                                               what is not needed repeats the last one */
-    uint16_t codes;                         /* of name i: bits 4(i-1).., the j-th chosen bit at j */
+    uint8_t count; /* m, the number of names */
+    /* Positions of the chosen bits, in the order of choice; unneeded ones repeat the last. */
+    uint8_t position[SHORT_NAMES_MOST - 1];
+    uint16_t codes; /* of name i: bits 4(i-1).., the j-th chosen bit at j */
 };
 
 /* The map that separates 1 to SHORT_NAMES_MOST different numbers. numbers[i] has name i+1. */
