@@ -1,18 +1,19 @@
 /*
- * Bounded labels (src/papers/bounded_labels.h) with a snapshot that is one step, and a write that
- * is another: all interleavings of n = 2 and 3 processes; with the argument "slow", of 4; and long
- * random runs of 5, 6 and 8. What must be so:
+ * Bounded labels (src/papers/bounded_labels.h), with a snapshot that is one step and a write that
+ * is another. Explored: all interleavings of n = 2 and 3 processes, and of 4 with the argument
+ * "slow". Long random runs: 5, 6 and 8. The test checks:
  *
- *     (a) of no three labels that are there at once is each before the next and the last before the
- *         first
- *     (b) a new label is after all that its snapshot shows
- *     (c) if i is before j, it is so until i begins to label itself, whatever j does
+ *     (a) the labels held at one time have no cycle: of no three is each before the next and the
+ *         last before the first
+ *     (b) a new label is after all labels of its snapshot
+ *     (c) if i is before j, it stays so until i begins to take a new label, whatever j does
  *
- * That is Proposition 3.1 (1994), if a Scan is a snapshot: (1) by (b), and by (c) from then on. (2)
- * is (c). (3) by (1), (a) and (c). (4): let i be the last of C in the end. Whose final Label was
- * over before Label_j began is before j by (1), so i is in C'; and whoever was after i in a Scan of
- * i would be so still, by (c). (5): the first of C in the end is first in its Scan, as nobody in C
- * labels itself any more. bounded_timestamps_test.c checks (1) to (5) themselves, where it can.
+ * Proposition 3.1 (1994) follows, if a Scan is a snapshot. (1): by (b), and by (c) from then on.
+ * (2) is (c). (3): by (1), (a) and (c). (4): let i be the last of C in the end. A process of C
+ * whose final Label ended before Label_j began is before j by (1), so i is in C'. A process that
+ * was after i in a Scan of i would still be after it, by (c). (5): the first of C in the end is
+ * first in its own Scan, because no process in C takes a label any more. bounded_timestamps_test.c
+ * checks (1) to (5) themselves, at the sizes where it can.
  */
 #include "check/explore/explore.h"
 #include "papers/bounded_labels.h"
@@ -23,11 +24,11 @@
 static bool slow;
 static unsigned broken;
 
-/* All there is: labels, who has chosen a new one, and which. */
+/* The whole state: the labels, and the chosen but unwritten new labels. */
 struct world {
     struct bounded_labels labels;
     uint32_t all[BOUNDED_LABELS_MOST], next[BOUNDED_LABELS_MOST];
-    unsigned busy; /* set of those who have chosen and not written yet */
+    unsigned busy; /* processes that have chosen a label and not yet written it */
 };
 
 static bool before(const struct world *w, unsigned i, unsigned j)
@@ -35,7 +36,7 @@ static bool before(const struct world *w, unsigned i, unsigned j)
     return bounded_labels_before(&w->labels, w->all[i], i, w->all[j], j);
 }
 
-/* A step of process j: what is wrong with it, or NULL. */
+/* Take a step of process j. Return the condition that it violates, or NULL. */
 static const char *step_in(struct world *w, unsigned j)
 {
     struct world was = *w;
@@ -55,7 +56,7 @@ static const char *step_in(struct world *w, unsigned j)
             return "(b)";
         }
         if (i != j && !writes && !(w->busy >> j & 1) && !before(w, i, j)) {
-            return "(b)"; /* it keeps its label */
+            return "(b)"; /* the process keeps its label */
         }
         if (i != j && writes && !(w->busy >> i & 1) && before(&was, i, j) && !before(w, i, j)) {
             return "(c)";
@@ -64,8 +65,8 @@ static const char *step_in(struct world *w, unsigned j)
     return writes && bounded_labels_circle(&w->labels, w->all) ? "(a)" : NULL;
 }
 
-/* The same for the checker: words are the labels, then who is busy, then what is wrong: words that
-   no step but these sees. */
+/* The same as a step machine. The words are the labels, then the busy set, then the violation; the
+   last two are not part of the algorithm. */
 static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     (void)why;
@@ -125,7 +126,7 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
 }
 
-/* What is wrong first and after how many steps, or NULL. */
+/* The first violation, printed with its depth, or NULL. */
 static const char *explore(unsigned n, unsigned without, unsigned steps, uint32_t states)
 {
     const struct step_machine machine = {.name = "bounded-labels",
@@ -172,7 +173,7 @@ static void expect(unsigned n, unsigned without, const char *what, unsigned step
     EXPECT(found != NULL && strcmp(found, what) == 0);
 }
 
-static void what_is_dropped_is_missed(void)
+static void each_guard_is_needed(void)
 {
     EXPECT(explore(2, BOUNDED_NO_START, 0, 14) == NULL);
     expect(3, BOUNDED_NO_START, "(a)", 8);
@@ -193,8 +194,8 @@ static unsigned draw(unsigned below)
     return (unsigned)(random_state >> 33) % below;
 }
 
-/* Everybody is fast for a while and slow for a while, so that old choices are written late. What is
-   wrong first, or NULL. */
+/* Each process is fast for a while and slow for a while, so that old choices are written late.
+   Return the first violation, or NULL. */
 static const char *run_at_random(unsigned n, unsigned without, unsigned steps)
 {
     struct world w = {.labels = {n, without}};
@@ -221,7 +222,7 @@ static void long_runs_of_many_find_nothing(void)
         (void)printf("  n=%u: %u random steps, %s\n", n, steps,
                      found == NULL ? "nothing wrong" : found);
         EXPECT(found == NULL);
-        EXPECT(run_at_random(n, BOUNDED_NO_START, steps) != NULL); /* so such runs find something */
+        EXPECT(run_at_random(n, BOUNDED_NO_START, steps) != NULL); /* runs can find faults */
         EXPECT(run_at_random(n, BOUNDED_NO_TWO, steps) != NULL);
         EXPECT(run_at_random(n, BOUNDED_TAIL, steps) != NULL);
         EXPECT(run_at_random(n, BOUNDED_ROOM_MORE, steps) != NULL);
@@ -252,8 +253,8 @@ static void labels_are_read_from_the_first_digit_on(void)
     EXPECT_EQ(bounded_labels_count(4), 125);
     EXPECT_EQ(bounded_labels_print(&four, 2 * 25 + 0 * 5 + 4, text, sizeof text), 3);
     EXPECT(strcmp(text, "315") == 0);
-    EXPECT_EQ(bounded_labels_next(&four, all, 3), 0);  /* of equals the last process is the last */
-    EXPECT_EQ(bounded_labels_next(&four, all, 0), 25); /* 211: three are in 1.. already */
+    EXPECT_EQ(bounded_labels_next(&four, all, 3), 0);  /* a tie: the last process */
+    EXPECT_EQ(bounded_labels_next(&four, all, 0), 25); /* 211: three in 1.. already */
     all[3] = 25;
     EXPECT_EQ(bounded_labels_next(&four, all, 0), 26); /* 212: one in 2.., one in 21. */
 }
@@ -265,7 +266,7 @@ int main(int argc, char **argv)
     (void)printf("seed %llu\n", (unsigned long long)random_state);
     RUN(digits_are_in_order);
     RUN(labels_are_read_from_the_first_digit_on);
-    RUN(what_is_dropped_is_missed);
+    RUN(each_guard_is_needed);
     RUN(labels_are_in_order_and_stay_so);
     RUN(long_runs_of_many_find_nothing);
     return 0;

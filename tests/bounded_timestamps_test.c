@@ -1,8 +1,7 @@
 /*
- * Bounded timestamps (src/papers/bounded_timestamps.h), explored: processes that label themselves
- * or scan all others, each as often as it likes or a given number of times, with a record of what
- * must be so by Proposition 3.1 (1994): proposition.h. And labels that are there at once have no
- * circle. With the argument "slow", more.
+ * Bounded timestamps (src/papers/bounded_timestamps.h), explored. Processes take labels or scan all
+ * others, for ever or a given number of times. proposition.h records what Proposition 3.1 (1994)
+ * demands. Labels held at one time must have no cycle. With the argument "slow": more sizes.
  */
 #include "check/explore/explore.h"
 #include "papers/bounded_timestamps.h"
@@ -13,10 +12,10 @@
 
 enum { LABEL_ANEW = 1, FOR_EVER = 99 };
 
-/* What is explored. */
+/* The system that is explored. */
 static struct {
     bool atomic;
-    unsigned labels[RECORD_MOST], scans[RECORD_MOST]; /* how often each may; or FOR_EVER */
+    unsigned labels[RECORD_MOST], scans[RECORD_MOST]; /* times for each, or FOR_EVER */
     unsigned labels_broken, snapshot_broken;
 } plan;
 
@@ -24,7 +23,7 @@ static bool slow;
 
 struct state {
     struct bounded_timestamps_state x;
-    uint32_t labels, scans; /* so often so far */
+    uint32_t labels, scans; /* done so far */
 };
 
 static struct bounded_timestamps timestamps_of(const struct step_system *system)
@@ -33,7 +32,7 @@ static struct bounded_timestamps timestamps_of(const struct step_system *system)
                                  plan.snapshot_broken);
 }
 
-/* Behind the words of the timestamps, unseen by steps: a record for each process. */
+/* A record for each process, behind the words of the timestamps; the algorithm does not read it. */
 static unsigned record_of(const struct step_system *system, unsigned process)
 {
     struct bounded_timestamps ts = timestamps_of(system);
@@ -114,7 +113,7 @@ static void scan(const struct step_system *system, struct step_memory *memory, s
     record_end_pairs(records, process, first);
 }
 
-/* Go on with what was begun; else scan, or label if there is no label yet. */
+/* Continue the current operation; otherwise scan, or take a label if there is none yet. */
 static void step(const struct step_system *system, struct step_memory *memory, void *private,
                  unsigned process)
 {
@@ -130,7 +129,7 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     store(system, memory, &records);
 }
 
-/* Who does nothing may label itself anew. */
+/* A process without a current operation may take a new label. */
 static bool event(const struct step_system *system, struct step_memory *memory, void *private,
                   unsigned process, unsigned number)
 {
@@ -165,7 +164,7 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
             return record_wrong(&r);
         }
     }
-    return bounded_labels_circle(&ts.labels, all) ? "a circle" : NULL;
+    return bounded_labels_circle(&ts.labels, all) ? "a cycle" : NULL;
 }
 
 static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
@@ -175,10 +174,10 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
 }
 
-/* Explore what is planned: the distance of the first state that is wrong, or 0 if none is. */
+/* Explore `plan`. Return the depth of the first wrong state, or 0 if there is none. */
 static unsigned explore(unsigned n)
 {
-    static const char *const events[] = {"", "labels anew"};
+    static const char *const events[] = {"", "takes a new label"};
     const struct step_machine machine = {.name = "bounded-timestamps",
                                          .title = "Bounded timestamps",
                                          .loose_regions = true,
@@ -222,7 +221,8 @@ static unsigned explore_atomic(unsigned n, unsigned broken)
     return explore(n);
 }
 
-/* `often` has for each process how often it labels and how often it scans, a digit each. */
+/* `often` has two digits for each process: how many times it takes a label, and how many times it
+   scans. */
 static unsigned explore_registers(const char *often, unsigned broken)
 {
     unsigned n = 0;
@@ -262,9 +262,9 @@ static void the_proposition_holds_on_registers(void)
     }
 }
 
-static void labels_that_lack_something_are_found_out(void)
+static void broken_labels_are_caught(void)
 {
-    EXPECT_EQ(explore_atomic(2, BOUNDED_NO_START), 0); /* of two there is no circle */
+    EXPECT_EQ(explore_atomic(2, BOUNDED_NO_START), 0); /* two labels have no cycle */
     EXPECT_EQ(explore_atomic(3, BOUNDED_NO_START), 8);
     EXPECT_EQ(explore_atomic(3, BOUNDED_NO_TWO), 10);
     EXPECT_EQ(explore_atomic(3, BOUNDED_DEEPEST), 8);
@@ -273,8 +273,9 @@ static void labels_that_lack_something_are_found_out(void)
     EXPECT_EQ(explore_atomic(2, BOUNDED_ALWAYS), 9);
 }
 
-/* The others that snapshot_test finds out need more updates than can be explored here. */
-static void a_snapshot_that_is_none_is_found_out(void)
+/* The other snapshot mutants, which snapshot_test catches, need more updates than can be explored
+   here. */
+static void a_broken_snapshot_is_caught(void)
 {
     EXPECT_EQ(explore_registers("20 20 11", SNAPSHOT_COLLECT), 15);
     EXPECT_EQ(explore_registers("20 20 11", SNAPSHOT_NO_HANDSHAKE), 25);
@@ -284,8 +285,8 @@ static void a_snapshot_that_is_none_is_found_out(void)
 int main(int argc, char **argv)
 {
     slow = argc > 1 && strcmp(argv[1], "slow") == 0;
-    RUN(labels_that_lack_something_are_found_out);
-    RUN(a_snapshot_that_is_none_is_found_out);
+    RUN(broken_labels_are_caught);
+    RUN(a_broken_snapshot_is_caught);
     RUN(the_proposition_holds_over_an_atomic_snapshot);
     RUN(the_proposition_holds_on_registers);
     return 0;

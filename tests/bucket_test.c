@@ -1,6 +1,6 @@
 /*
- * The bucket algorithm (1979, Lemma 4.4): what its header says of it for each robustness r, and
- * what the print of 1979 does instead.
+ * The bucket algorithm (1979, Lemma 4.4): the property table of its header for each robustness r,
+ * and the violations of the printed version.
  *
  *     bucket_test [slow]
  */
@@ -57,7 +57,7 @@ static void the_promises_are_kept_for_each_robustness(void)
         EXPECT_EQ(check_states(&graph), row->states);
         EXPECT_EQ(graph.seen.shared.count, row->values);
         EXPECT(check_claims_hold(&system, &report));
-        /* one who fails in main is too many when there are no more than a bucket may hold */
+        /* with r = 1 a bucket holds one process, as with r = 2, so one failure is tolerated */
         int64_t survived = row->r > 2 ? row->r : 2;
         EXPECT_EQ(report.results[STEP_C2].robust, row->n < survived ? CHECK_UNBOUNDED : survived);
         EXPECT_EQ(report.results[STEP_C4].bound, 1);
@@ -77,7 +77,7 @@ static void expect_schedule(const struct check_schedule *schedule, const char *t
     }
 }
 
-/* The supervisor asks the only process in main to move, and that has failed. */
+/* The supervisor asks the only process in main to move, and that process has failed. */
 static void one_failure_deadlocks_it_as_printed(void)
 {
     struct step_system system;
@@ -94,8 +94,8 @@ static void one_failure_deadlocks_it_as_printed(void)
     check_graph_free(&graph);
 }
 
-/* With r = 1 nobody need fail: it asks for somebody of an empty main to move. */
-static void none_is_needed_with_r_of_one(void)
+/* With r = 1 no failure is needed: the supervisor asks a process of an empty main to move. */
+static void no_failure_is_needed_as_printed_with_r_of_one(void)
 {
     struct step_system system;
     struct check_graph graph;
@@ -110,7 +110,8 @@ static void none_is_needed_with_r_of_one(void)
     check_graph_free(&graph);
 }
 
-/* Two in main, one is asked to move; who came second does so, and enters first. */
+/* Two processes are in main and one is asked to move. The second arrival moves, and enters
+   first. */
 static void it_is_not_fifo(void)
 {
     struct step_system system;
@@ -128,7 +129,7 @@ int main(int count, char **arguments)
     slow = count > 1 && strcmp(arguments[1], "slow") == 0;
     RUN(the_promises_are_kept_for_each_robustness);
     RUN(one_failure_deadlocks_it_as_printed);
-    RUN(none_is_needed_with_r_of_one);
+    RUN(no_failure_is_needed_as_printed_with_r_of_one);
     RUN(it_is_not_fifo);
     return 0;
 }

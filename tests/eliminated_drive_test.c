@@ -1,11 +1,11 @@
 /*
  * Supervisor elimination at sizes that cannot be explored: the bucket algorithm and the hidden
- * queue without their supervisors, driven by an adversary who stops processes for good, fewer than
- * r, where it hurts most. Every state is compared with a supervisor that runs alongside, as in
- * eliminated_test.c; the supervisor's steps must go on, and whoever tries and lives must enter if a
+ * queue without their supervisors. An adversary drives them and stops up to r-1 processes for good,
+ * where it hurts most. Every state is compared with a supervisor that runs alongside, as in
+ * eliminated_test.c. The supervisor's steps must continue. Every live process in T must enter if a
  * seat is left for it.
  *
- *     eliminated_drive_test [slow | SEED]     more runs; or the runs of one seed, as printed
+ *     eliminated_drive_test [slow | SEED]   more runs; or the runs of one seed, as printed
  */
 #include "check/explore/instance.h"
 #include "papers/bucket.h"
@@ -16,19 +16,19 @@
 #include <string.h>
 
 enum {
-    STEPS = 10000,        /* of a run before its end */
-    LONGEST_GAP = 100000, /* steps without one of the supervisor: then it has ceased */
-    END = 400000          /* steps within which those who live must have entered */
+    STEPS = 10000,        /* steps of a run before its final phase */
+    LONGEST_GAP = 100000, /* steps without a supervisor step after which it counts as ceased */
+    END = 400000          /* steps of the final phase, in which all live processes must enter */
 };
 
-/* Whom the adversary stops. */
+/* Which process the adversary stops. */
 enum target {
-    HOLDER,   /* a helper that holds a current copy */
-    BEHIND,   /* one whose copy is one step behind */
-    RECEIVER, /* one that has received a part */
-    ENABLED,  /* one that could enter with its next step */
-    QUITTER,  /* one that has quit helping */
-    IN_MAIN,  /* of buckets: one of main, who is asked to move */
+    HOLDER,   /* a helper with a CURRENT copy */
+    BEHIND,   /* a process with a PREVIOUS copy */
+    RECEIVER, /* a process that has received a part of the state */
+    ENABLED,  /* a process that could enter with its next step */
+    QUITTER,  /* a quitter */
+    IN_MAIN,  /* buckets: a process of main that is asked to move */
     ANYBODY,
     TARGETS
 };
@@ -36,12 +36,12 @@ enum target {
 struct run {
     struct step_system system;
     struct check_instance instance;
-    struct eliminated_shared shared; /* as it is now */
+    struct eliminated_shared shared; /* the current value */
     struct eliminated_own own[STEP_MAX_PROCESSES];
     uint64_t random;
     enum target target;
-    unsigned stopped, most_stopped; /* a set, and how many it may have */
-    unsigned patience;              /* who is in C stays for so long, on average */
+    unsigned stopped, most_stopped; /* the stopped set, and its maximal size */
+    unsigned patience;              /* average stay in C, in steps */
     unsigned long steps, simulated, distributed, gap, longest_gap, entered;
 };
 
@@ -80,7 +80,7 @@ static enum supervised_eligibility class_of(const struct run *run, unsigned i)
                                         run->own[i].worker);
 }
 
-/* Would it be in C after its next step? */
+/* Would the process be in C after its next step? */
 static bool is_able(const struct run *run, unsigned i)
 {
     const struct supervised_size *size = &eliminated_layout(&run->system)->size;
@@ -99,7 +99,7 @@ static bool is_asked_to_move(const struct run *run, unsigned i)
     return subject_of(run) == &papers_bucket_system && value.move && worker.color == value.main;
 }
 
-/* One step, and all that must be so after it. */
+/* Take one step, and check everything that must hold after it. */
 static void step(struct run *run, unsigned i)
 {
     const struct step_system *system = &run->system;
@@ -124,7 +124,7 @@ static void step(struct run *run, unsigned i)
         fail(run, wrong);
     }
     if (check_instance_critical(&run->instance) > system->k) {
-        fail(run, "more than k are in C");
+        fail(run, "more than k processes are in C");
     }
     if (run->gap > LONGEST_GAP) {
         fail(run, "the supervisor's steps have ceased (S4)");
@@ -159,7 +159,7 @@ static bool is_target(const struct run *run, unsigned i)
     return true;
 }
 
-/* Now and then stop one for good. */
+/* Sometimes stop a process for good. */
 static void maybe_stop(struct run *run)
 {
     unsigned i = draw(run, run->system.n);
@@ -170,7 +170,7 @@ static void maybe_stop(struct run *run)
     }
 }
 
-/* Steps by those who are not stopped, at random; who is in C or R stays for a while. */
+/* Let live processes take steps at random; a process stays in C or R for a while. */
 static void drive(struct run *run)
 {
     unsigned sleeper = draw(run, run->system.n);
@@ -189,7 +189,8 @@ static void drive(struct run *run)
     }
 }
 
-/* Nobody comes any more; who is in C leaves. Those who live must get in, if a seat is left. */
+/* No process leaves R any more; processes in C leave. The live ones in T must enter if a seat is
+   left. */
 static void finish(struct run *run)
 {
     unsigned long end = run->steps + END;
@@ -205,7 +206,7 @@ static void finish(struct run *run)
             }
         }
         if (run->steps > end) {
-            fail(run, "somebody who tries and lives has not entered");
+            fail(run, "a live process in T has not entered");
         }
     }
 }

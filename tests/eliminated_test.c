@@ -1,7 +1,8 @@
 /*
- * Supervisor elimination (1979, Lemma 4.3), applied to a toy and to the bucket algorithm: every
- * state that is reached is compared with a supervisor that runs alongside, (S1) to (S3), and the
- * supervisor never ceases, (S4). Every mutant is caught. With the argument "slow" also n = 4.
+ * Supervisor elimination (1979, Lemma 4.3), applied to a toy and to the bucket algorithm. Every
+ * reached state is compared with a supervisor that runs alongside, (S1) to (S3), and the
+ * supervisor's steps never cease, (S4). Every mutant is caught. With the argument "slow" also n =
+ * 4.
  */
 #include "check/decide/property.h"
 #include "check/explore/equal.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 enum kind {
-    PLAIN,    /* as it runs */
+    PLAIN,    /* the machine that runs */
     WATCHED,  /* with the ghost */
     CANONICAL /* with the ghost, in canonical form */
 };
@@ -50,7 +51,7 @@ struct size {
     unsigned n, k, r;
 };
 
-/* Explore; what was explored stays where it is, for it points at itself. */
+/* Explore. The result must not be moved in memory, because it points at itself. */
 static void explore(struct explored *e, const struct supervised *subject, enum kind kind,
                     unsigned variant, struct size size)
 {
@@ -62,7 +63,7 @@ static void explore(struct explored *e, const struct supervised *subject, enum k
     EXPECT(e->graph.complete);
 }
 
-/* Nothing is wrong, and the supervisor ceases with r failures and not with fewer. */
+/* No state is wrong, and the supervisor's steps cease with r failures and not with fewer. */
 static void expect_simulation(const struct explored *e)
 {
     if (e->graph.wrong != NULL) {
@@ -81,7 +82,7 @@ static const struct count {
     unsigned variant;
     struct size size;
     uint32_t states;
-    bool distributed; /* is the state ever kept by helpers? */
+    bool distributed; /* do helpers ever keep the state? */
     bool slow;
 } counts[] = {
     {&toy, PLAIN, 0, {2, 1, 1}, 227, true, false},
@@ -120,7 +121,7 @@ static void every_copy_is_the_supervisors_state_and_it_never_ceases(void)
     }
 }
 
-/* With at most c1 in T at all times the state never leaves shared memory. */
+/* With at most c1 processes in T at all times, the state never leaves shared memory. */
 static void few_processes_need_no_slots(void)
 {
     static struct explored e;
@@ -130,7 +131,7 @@ static void few_processes_need_no_slots(void)
     check_graph_free(&e.graph);
 }
 
-/* Lemma 4.2: what the subject promises is kept. */
+/* Lemma 4.2: the promises of the subject carry over. */
 static void the_promises_of_the_subject_are_kept(void)
 {
     static struct explored e;
@@ -177,14 +178,14 @@ static const struct mutant {
 } mutants[] = {
     {ELIMINATED_TRANSNO_LATE, WATCHED, {3, 1, 1}, INVARIANT, "xs is not the supervisor's"},
     {ELIMINATED_XS_NEW, WATCHED, {3, 1, 1}, INVARIANT, "not one step behind"},
-    {ELIMINATED_QUITTER_LEAVES, WATCHED, {3, 1, 1}, INVARIANT, "nobody holds a copy"},
+    {ELIMINATED_QUITTER_LEAVES, WATCHED, {3, 1, 1}, INVARIANT, "no process holds a copy"},
     {ELIMINATED_QUITTER_LEAVES, WATCHED, {3, 1, 1}, CEASES, NULL},
     {ELIMINATED_QUITTER_LEAVES, CANONICAL, {4, 1, 2}, CEASES, NULL},
-    /* two who quit fill both slots: there must be two seats */
+    /* two quitters fill both slots: there must be two seats */
     {ELIMINATED_QUITTER_STAYS, CANONICAL, {4, 2, 1}, CEASES, NULL},
     {ELIMINATED_NOT_DEAD, WATCHED, {3, 1, 1}, INVARIANT, "CURRENT copy is not"},
     {ELIMINATED_NOT_DEAD, WATCHED, {3, 1, 1}, CEASES, NULL},
-    {ELIMINATED_RECEIVE_ON, WATCHED, {3, 1, 1}, INVARIANT, "a receiver is no helper"},
+    {ELIMINATED_RECEIVE_ON, WATCHED, {3, 1, 1}, INVARIANT, "a receiver is not a helper"},
     {ELIMINATED_PREVIOUS_ON, WATCHED, {3, 1, 1}, INVARIANT, "not one step behind"},
     {ELIMINATED_CURRENT_ON, WATCHED, {3, 1, 1}, INVARIANT, "CURRENT copy is not"},
     {ELIMINATED_HOLDERS_KEPT, WATCHED, {3, 1, 1}, INVARIANT, "stateholders"},
@@ -195,7 +196,7 @@ static const struct mutant {
     {ELIMINATED_CHANNELS_KEPT, WATCHED, {3, 1, 1}, INVARIANT, NULL},
     {ELIMINATED_SENT_KEPT, WATCHED, {3, 1, 1}, INVARIANT, "wrong length"},
     {ELIMINATED_SLOT_FEWER, WATCHED, {3, 1, 1}, CEASES, NULL},
-    {ELIMINATED_ANYBODY_TAKES, WATCHED, {3, 1, 1}, INVARIANT, "a receiver is no helper"},
+    {ELIMINATED_ANYBODY_TAKES, WATCHED, {3, 1, 1}, INVARIANT, "a receiver is not a helper"},
     {ELIMINATED_ALWAYS_SERVES, WATCHED, {3, 1, 1}, INVARIANT, "stateholders"},
     {ELIMINATED_NO_CHANNELS, WATCHED, {3, 1, 1}, CEASES, NULL},
     {ELIMINATED_THRESHOLD_LESS, WATCHED, {3, 1, 1}, CEASES, NULL},
@@ -214,15 +215,15 @@ static void every_mutant_is_caught(void)
                           : simulation_failures_to_cease(&e.graph) < mutant->size.r;
         if (!caught || !says) {
             (void)fprintf(stderr, "mutant %u: %s\n", mutant->variant >> 16,
-                          e.graph.wrong == NULL ? "nothing is wrong" : e.graph.wrong);
+                          e.graph.wrong == NULL ? "no state is wrong" : e.graph.wrong);
         }
         EXPECT(caught && says);
         check_graph_free(&e.graph);
     }
 }
 
-/* What was received for one slot is taken for what comes for the next. The buffers grow with every
-   slot held, and so does the number of states: a part of them is enough. */
+/* What was received for one slot is used for the next. The buffers grow with every slot held, and
+   so does the number of states: a part of the states is enough. */
 static void an_rbuf_that_is_not_cleared_is_caught(void)
 {
     struct check_options options = {.only_exclusion = true, .memory = (size_t)48 << 20};
@@ -236,8 +237,8 @@ static void an_rbuf_that_is_not_cleared_is_caught(void)
     check_graph_free(&graph);
 }
 
-/* With r = 2 and one slot fewer than 3r-1: two who quit in one step and one who has failed leave
-   one slot, and two helpers need one. If only one can quit in a step, one is left for each. */
+/* With r = 2 and 3r-2 slots: two processes that quit in one step and one failed process leave one
+   slot, but two helpers need one. If only one process can quit in a step, 3r-2 slots are enough. */
 static void one_slot_fewer_is_enough_unless_r_quit_at_once(void)
 {
     static struct explored e;
@@ -252,10 +253,9 @@ static void one_slot_fewer_is_enough_unless_r_quit_at_once(void)
     check_graph_free(&e.graph);
 }
 
-/* The report has drones give their slots back. They have none to give that the other two reasons do
-   not take from them: a drone has quit in a stage before, and is DEAD, or PREVIOUS and was no
-   helper. */
-static void that_drones_release_is_not_needed(void)
+/* The report lets drones release their slots. The other two rules already do that: a drone quit in
+   an earlier stage, so its slot is DEAD, or PREVIOUS with prevhelper false. */
+static void the_release_by_drones_is_not_needed(void)
 {
     static struct explored e;
     explore(&e, &toy, WATCHED, ELIMINATED_DRONE_STAYS, (struct size){4, 2, 1});
@@ -286,7 +286,7 @@ int main(int argc, char **argv)
         RUN(the_canonical_form_changes_nothing_that_can_be_seen);
         RUN(every_mutant_is_caught);
         RUN(an_rbuf_that_is_not_cleared_is_caught);
-        RUN(that_drones_release_is_not_needed);
+        RUN(the_release_by_drones_is_not_needed);
         RUN(other_sizes_are_refused_with_a_sentence);
     }
     return 0;

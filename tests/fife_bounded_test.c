@@ -1,7 +1,7 @@
 /*
- * fife-bounded at n = 3, where there are too many states for all of them: processes that come a few
- * times each, and rest in R from then on. All interleavings of these are explored. What goes wrong
- * in such a part goes wrong in the machine itself; not the other way round.
+ * fife-bounded at n = 3, where there are too many states to explore all. Processes come a few times
+ * each and stay in R afterwards; all interleavings of these are explored. A violation in such a
+ * part is a violation of the machine; the converse need not hold.
  */
 #include "check/decide/property.h"
 #include "papers/papers.h"
@@ -19,7 +19,7 @@ static struct {
 static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     int error = part.machine->prepare(system, why);
-    system->private_bytes += (unsigned)sizeof(uint64_t); /* how often it has come */
+    system->private_bytes += (unsigned)sizeof(uint64_t); /* how many times it has come */
     return error;
 }
 
@@ -37,7 +37,7 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     part.machine->step(system, memory, state, process);
 }
 
-/* Explore it; `come` is a digit for each process. */
+/* Explore a part; `come` has one digit for each process. */
 static void explore(const struct step_machine *machine, unsigned k, const char *come,
                     bool only_exclusion, struct step_system *system, struct check_graph *graph)
 {
@@ -88,7 +88,7 @@ static void the_promises_hold_if_each_comes_once(void)
     }
 }
 
-/* Two in, after so many steps; 0: never. */
+/* The number of steps after which two processes are in C; 0: never. */
 static unsigned steps_to_crowd(const struct step_machine *machine, unsigned k, const char *come)
 {
     struct step_system system;
@@ -101,8 +101,8 @@ static unsigned steps_to_crowd(const struct step_machine *machine, unsigned k, c
     return depth;
 }
 
-/* A collect in place of the snapshot is found out when each comes twice. */
-static void without_a_snapshot_one_too_many_comes_in(void)
+/* A collect in place of the snapshot is caught when each process comes twice. */
+static void without_a_snapshot_exclusion_is_violated(void)
 {
     const struct step_machine *collect = papers_find("mutant-fife-collect");
     EXPECT(collect != NULL);
@@ -116,6 +116,6 @@ int main(int argc, char **argv)
 {
     slow = argc > 1 && strcmp(argv[1], "slow") == 0;
     RUN(the_promises_hold_if_each_comes_once);
-    RUN(without_a_snapshot_one_too_many_comes_in);
+    RUN(without_a_snapshot_exclusion_is_violated);
     return 0;
 }

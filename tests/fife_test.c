@@ -1,8 +1,8 @@
 /*
- * First-in, first-enabled (1994, Definitions 2.5 and 5.1) of fife, also where there are too many
- * states for the oracle or for all of them. It is decided here pair by pair, as the definitions
- * have it, and src/check/decide/first_in.c must say the same. And the canonical form of fife, against runs
- * with labels as they are.
+ * First-in, first-enabled (1994, Definitions 2.5 and 5.1) for fife, also at sizes that are too
+ * large for the oracle or for a full exploration. This test decides them pair by pair, as the
+ * definitions say, and src/check/decide/first_in.c must agree. It also compares the canonical form
+ * of fife with runs on unchanged labels.
  */
 #include "check/decide/property.h"
 #include "papers/fife.h"
@@ -14,7 +14,7 @@
 struct verdict {
     bool entered;     /* Definition 2.5 holds */
     bool enabled;     /* Definition 5.1 holds */
-    uint64_t reached; /* states with i in the waiting room and j come since, of all i and j */
+    uint64_t reached; /* states with i in the waiting room and j arrived since, over all i and j */
     uint64_t tested_entered, tested_enabled; /* of these: with j in C; with j enabled */
     uint32_t states;
 };
@@ -39,7 +39,7 @@ static uint16_t *find_rooms(const struct check_graph *graph)
     return rooms;
 }
 
-/* States that are reached from others; each is looked at once. */
+/* A search: states to explore, each once. */
 struct search {
     struct check_bits seen;
     uint32_t *queue;
@@ -54,7 +54,7 @@ static void add(struct search *search, uint32_t state)
     }
 }
 
-/* Judge all states that come about while i is in the waiting room and j has come since. */
+/* Check all states in which i is in the waiting room and j has arrived since. */
 static void judge_pair(const struct check_graph *graph, const struct check_enabled *enabled,
                        const uint16_t *rooms, unsigned i, unsigned j, struct verdict *verdict)
 {
@@ -78,7 +78,7 @@ static void judge_pair(const struct check_graph *graph, const struct check_enabl
         }
         for (unsigned p = 0; p < graph->system->n; p++) {
             uint32_t to = check_edge(graph, s, p);
-            if (rooms[to] >> i & 1) { /* it is still the same wait: one leads not back to it */
+            if (rooms[to] >> i & 1) { /* the same wait: T has no edge back */
                 add(&search, to);
             }
         }
@@ -98,7 +98,7 @@ static void explore(const struct step_machine *machine, unsigned n, unsigned k,
     EXPECT(graph->complete && graph->broken == NULL);
 }
 
-/* Does the checker say the same, with a shortest schedule that shows it? */
+/* Does the checker agree, with a shortest schedule? */
 static void expect_the_same(struct check_graph *graph, const struct check_enabled *enabled,
                             const struct verdict *verdict)
 {
@@ -143,7 +143,7 @@ static struct verdict judge(const struct step_machine *machine, unsigned n, unsi
     return verdict;
 }
 
-static void who_is_in_first_is_enabled_first(void)
+static void the_first_in_is_enabled_first(void)
 {
     static const uint32_t states[][4] = {[2] = {0, 125, 141}, [3] = {0, 55230, 75890, 84063}};
     for (unsigned n = 2; n <= 3; n++) {
@@ -151,23 +151,23 @@ static void who_is_in_first_is_enabled_first(void)
             struct verdict verdict = judge(&papers_fife, n, k);
             EXPECT_EQ(verdict.states, states[n][k]);
             EXPECT(verdict.entered && verdict.enabled && verdict.reached > 0);
-            /* with one seat, who came later has no chance at all before */
+            /* with one seat a later process cannot be in C or enabled before i */
             EXPECT_EQ(verdict.tested_entered > 0, k > 1);
             EXPECT_EQ(verdict.tested_enabled > 0, k > 1);
         }
     }
 }
 
-static void a_tie_that_nobody_breaks_spoils_it(void)
+static void an_unbroken_tie_violates_it(void)
 {
     EXPECT(!judge(&papers_mutant_fife_printed, 2, 1).entered);
     EXPECT(!judge(&papers_mutant_fife_equal, 2, 1).entered);
 }
 
 /*
- * At n = 4 there are too many states for all of them. So a machine that begins with a given
- * schedule and whose processes come a few times each, and rest in R from then on. What goes wrong
- * in it goes wrong in the machine itself.
+ * At n = 4 there are too many states to explore all. So explore a part: a machine that begins with
+ * a given schedule, and whose processes come a few times each and stay in R afterwards. A violation
+ * of the part is a violation of the machine.
  */
 static struct {
     const struct step_machine *machine;
@@ -179,8 +179,8 @@ static struct {
 static int prepare_part(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     int error = part.machine->prepare(system, why);
-    system->shared_words++; /* how much of the schedule has been: no step sees it */
-    system->private_bytes += (unsigned)sizeof(uint64_t); /* how often it has come */
+    system->shared_words++; /* position in the schedule; the algorithm does not read it */
+    system->private_bytes += (unsigned)sizeof(uint64_t); /* how many times it has come */
     return error;
 }
 
@@ -201,7 +201,7 @@ static void step_part(const struct step_system *system, struct step_memory *memo
     atomic_store(&memory->words[clock], now < part.length ? now + 1 : now);
 }
 
-/* One state, outside the checker, with labels as they are. */
+/* A state outside the checker, with unchanged labels. */
 struct world {
     struct step_system system;
     _Atomic uint64_t words[STEP_MAX_SHARED_WORDS];
@@ -228,8 +228,8 @@ static void *step_in(struct world *world, unsigned process)
     return state;
 }
 
-/* Let the first processes, one after the other, go on until they are in C, or in the waiting room.
-   The schedule is the part's. */
+/* Let the first processes, one after the other, run until they are in C, or in the waiting room.
+   Record the schedule in `part`. */
 static void begin_part(const struct step_machine *machine, unsigned n, unsigned k,
                        const char *where)
 {
@@ -262,24 +262,24 @@ static struct verdict judge_part(const struct step_machine *machine, unsigned n,
     return judge(&few, n, k);
 }
 
-/* 1 and 2 have been in C when 3 came. They come again when 4 is in, with labels before that of 3
-   until they have new ones: there they stop, and 3 looks for ever. */
-static void without_the_label_on_exit_it_is_not_so(void)
+/* 1 and 2 were in C when 3 came. They come again when 4 is in C, with labels before that of 3 until
+   they take new ones. There they stop, and 3 waits for ever. */
+static void without_the_label_on_exit_it_is_violated(void)
 {
     EXPECT(judge(&papers_mutant_fife_no_relabel, 3, 2).entered);
     EXPECT(!judge_part(&papers_mutant_fife_no_relabel, 4, 2, "CCW", "2211").entered);
 }
 
-/* 1 waits, although nobody is in, and has not looked yet. When 2 is in 3 and 4 come, with labels
-   before that of 1: there they stop. */
-static void without_looking_who_was_there_it_is_not_so(void)
+/* 1 is in the waiting room but has not yet read the flags; no process is in C. When 2 is in C, 3
+   and 4 come, with labels before that of 1, and stop. */
+static void without_the_set_of_the_doorway_it_is_violated(void)
 {
     EXPECT(judge(&papers_mutant_fife_everyone, 3, 2).entered);
     EXPECT(!judge_part(&papers_mutant_fife_everyone, 4, 2, "W", "1111").entered);
 }
 
-/* Where the canonical form says that a schedule leads, the labels as they are lead too. Everybody
-   is fast for a while and slow for a while, so that labels are far apart. */
+/* A schedule leads to the same regions in the canonical form and with unchanged labels. Each
+   process is fast for a while and slow for a while, so that labels are far apart. */
 static void the_canonical_form_hides_nothing_at(const struct step_machine *machine, unsigned n,
                                                 unsigned k, unsigned steps)
 {
@@ -295,7 +295,7 @@ static void the_canonical_form_hides_nothing_at(const struct step_machine *machi
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        slow = s % 1000 == 0 ? (unsigned)(random >> 40) : slow; /* a bit for each: is it slow? */
+        slow = s % 1000 == 0 ? (unsigned)(random >> 40) : slow; /* one bit a process */
         unsigned process = (unsigned)(random >> 20) % n;
         if (slow >> process & 1 && (random >> 32) % 64 != 0) {
             continue;
@@ -322,10 +322,10 @@ static void the_canonical_form_hides_nothing(void)
 
 int main(void)
 {
-    RUN(who_is_in_first_is_enabled_first);
-    RUN(a_tie_that_nobody_breaks_spoils_it);
-    RUN(without_looking_who_was_there_it_is_not_so);
-    RUN(without_the_label_on_exit_it_is_not_so);
+    RUN(the_first_in_is_enabled_first);
+    RUN(an_unbroken_tie_violates_it);
+    RUN(without_the_set_of_the_doorway_it_is_violated);
+    RUN(without_the_label_on_exit_it_is_violated);
     RUN(the_canonical_form_hides_nothing);
     return 0;
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* New numbers of colours; NONE: it has not appeared. */
+/* The new numbers of colours; NONE: it has not appeared yet. */
 enum { NONE = 0xff };
 
 struct numbering {
@@ -22,7 +22,7 @@ static void number(struct numbering *numbering, uint8_t *color)
     *color = numbering->to[*color];
 }
 
-/* alone and fresh, which are 1 + a colour, or 0. */
+/* alone and fresh are 1 + a colour, or 0. */
 static void number_next(struct numbering *numbering, uint8_t *color)
 {
     if (*color != 0) {
@@ -79,8 +79,8 @@ static void move_maps(const struct numbering *numbering, struct hidden_queue_val
     }
 }
 
-/* A private state begins with a word that is 1 for a supervisor's that is not its first, which is
-   all zero: supervised.c. */
+/* A private state begins with a word that is 1 for a supervisor's state other than the initial one,
+   which is all zero: supervised.c. */
 static void put_supervisor(unsigned char *state, const struct hidden_queue_supervisor *s)
 {
     static const struct hidden_queue_supervisor first = {0};

@@ -1,10 +1,10 @@
 /*
- * A canonical form of the hidden queue's states, for the checker: colours are numbered as they
- * appear. More sizes can be explored to the end with it.
+ * A canonical form of the hidden queue's states, for the checker: colours are numbered in the order
+ * of their appearance. It makes more sizes explorable.
  *
- * It is sound: no step asks for more of a colour than whether it is another one, or unused; which
- * of the unused ones is taken does not matter. A map of an unused colour, which the supervisor's
- * next step clears, is read by nobody before.
+ * It is sound: steps only test whether two colours are equal and whether a colour is unused, and it
+ * does not matter which unused colour is taken. No step reads the map of an unused colour before
+ * the supervisor's next step clears it.
  */
 #ifndef USHER_TESTS_HIDDEN_QUEUE_COLORS_H
 #define USHER_TESTS_HIDDEN_QUEUE_COLORS_H

@@ -1,7 +1,7 @@
 /*
- * The hidden queue (1979, Lemma 4.5 and Theorem 4.4), with its supervisor and without: explored at
- * the smallest sizes, driven by an adversary at larger ones, from seeds that are printed; each
- * guard dropped, and found out; and its values counted.
+ * The hidden queue (1979, Lemma 4.5 and Theorem 4.4), with its supervisor and without. It is
+ * explored at the smallest sizes, and driven by an adversary at larger ones, from seeds that are
+ * printed. Each dropped guard must be caught. Its values are counted.
  *
  *     hidden_queue_test           seconds
  *     hidden_queue_test slow      minutes: `explore`, more sizes, and `drive`, longer runs
@@ -23,15 +23,15 @@ static struct supervised_size size_of(unsigned n, unsigned k, unsigned r, unsign
     return (struct supervised_size){n, k, r, variant};
 }
 
-/* What is seen on the way of all runs of a size. */
+/* Observations over all runs of a size. */
 struct seen {
-    unsigned colors;       /* most in use at once */
-    unsigned rounds;       /* of talks */
-    unsigned number;       /* the largest long name of somebody hidden, with few in T */
-    bool round, cancelled; /* is there one; has a talk been cancelled */
+    unsigned colors;       /* most colours in use at one time */
+    unsigned rounds;       /* rounds of talks */
+    unsigned number;       /* the largest number of a hidden process while few are in T */
+    bool round, cancelled; /* is a round open; was a talk cancelled */
 };
 
-static void look(struct drive *drive, void *context)
+static void observe(struct drive *drive, void *context)
 {
     struct seen *seen = context;
     const struct supervised_size *size = &drive->size;
@@ -60,7 +60,7 @@ static void look(struct drive *drive, void *context)
     }
 }
 
-/* Some runs from each of so many seeds; the first thing that is wrong, or NULL. */
+/* Drive some runs from each of `seeds` seeds. Return the first fault, or NULL. */
 static const char *drive_all(const struct supervised_size *size, unsigned long first,
                              unsigned seeds, unsigned long steps, struct seen *seen)
 {
@@ -68,7 +68,7 @@ static const char *drive_all(const struct supervised_size *size, unsigned long f
     *seen = (struct seen){0};
     for (unsigned long seed = first; seed < first + seeds; seed++) {
         drive_init(&drive, &papers_hidden_queue_system, size, seed * 7919);
-        drive.watch = look;
+        drive.watch = observe;
         drive.context = seen;
         for (unsigned part = 0; part < 4; part++) {
             const char *wrong = drive_adversely(&drive, steps);
@@ -92,7 +92,7 @@ static void adversary_finds_nothing_wrong(unsigned seeds, unsigned long steps)
         for (unsigned tight = 0; tight <= HIDDEN_QUEUE_TIGHT; tight += HIDDEN_QUEUE_TIGHT) {
             struct supervised_size size = size_of(sizes[i][0], sizes[i][1], sizes[i][2], tight);
             struct seen seen;
-            unsigned fewer = size.n < 16 ? seeds : 1 + seeds / 8; /* each step judges all n */
+            unsigned fewer = size.n < 16 ? seeds : 1 + seeds / 8; /* a step checks all n */
             const char *wrong = drive_all(&size, 1, fewer, steps, &seen);
             (void)printf("  n=%-2u k=%u r=%u%s: %u rounds, %u colours of %u in use%s; few in T, "
                          "and a number of %u hidden\n",
@@ -100,7 +100,7 @@ static void adversary_finds_nothing_wrong(unsigned seeds, unsigned long steps)
                          hidden_queue_colors(&size), seen.cancelled ? ", talks cancelled" : "",
                          seen.number);
             EXPECT(wrong == NULL);
-            /* not in vain: there were rounds, and where they can be left early, they were */
+            /* not vacuous: there were rounds, and where a round can end early, one did */
             EXPECT(size.n < 3 || seen.rounds > 0);
             EXPECT(size.n < 8 || size.r == 1 || seen.cancelled);
             EXPECT(seen.colors <= hidden_queue_colors(&size));
@@ -118,8 +118,8 @@ static void adversary_finds_nothing_wrong_in_long_runs(void)
     adversary_finds_nothing_wrong(24, 4000);
 }
 
-/* Why (R7) wants short names in the hidden queue, too: those hidden have long names up to N when
-   few are in T. The supervisor would have to remember them, in shared memory. */
+/* Why (R7) needs short names in the hidden queue too: numbers of hidden processes can be up to N
+   while few are in T. The supervisor would have to keep them in shared memory. */
 static void long_names_of_the_hidden_grow_with_n(void)
 {
     struct supervised_size small = size_of(8, 2, 2, 0);
@@ -132,16 +132,17 @@ static void long_names_of_the_hidden_grow_with_n(void)
     EXPECT(seen_large.number > seen_small.number);
 }
 
-/* Each guard dropped, where the adversary finds it out, and where it does not matter. */
+/* Each dropped guard, at a size where the adversary catches it, and at a size where it has no
+   effect. */
 static const struct mutant {
     unsigned variant, n, k, r;
-    const char *found; /* NULL: nothing is wrong */
+    const char *found; /* NULL: no fault */
 } mutants[] = {
     {HIDDEN_QUEUE_UNPADDED, 4, 1, 1, "R1"},
     {HIDDEN_QUEUE_TWO_DELETED, 4, 1, 1, "R1"},
     {HIDDEN_QUEUE_NONE_DELETED, 4, 1, 1, "C2"},
-    {HIDDEN_QUEUE_ISSUE_KEPT, 6, 1, 2, "a colour that is dealt has a map"},
-    {HIDDEN_QUEUE_ISSUE_MAPPED, 4, 1, 1, "a colour that is dealt has a map"},
+    {HIDDEN_QUEUE_ISSUE_KEPT, 6, 1, 2, "the colour issue, alone or fresh has a map"},
+    {HIDDEN_QUEUE_ISSUE_MAPPED, 4, 1, 1, "the colour issue, alone or fresh has a map"},
     {HIDDEN_QUEUE_UNNOTICED, 4, 1, 1, "R5"},
     {HIDDEN_QUEUE_NOT_CANCELLED, 5, 1, 1, NULL}, /* with r = 1 no talk is left open */
     {HIDDEN_QUEUE_NOT_CANCELLED, 8, 2, 3, "exactly one place"},
@@ -161,10 +162,10 @@ static const struct mutant {
     {HIDDEN_QUEUE_COLOR_FEWER | HIDDEN_QUEUE_TIGHT, 8, 2, 2, "C2"},
     {HIDDEN_QUEUE_ROUND_EARLY, 5, 1, 1, "all colours are in use"},
     {HIDDEN_QUEUE_HEARD_TOO_SOON, 5, 1, 1, "exactly one place"},
-    {HIDDEN_QUEUE_COLOR_TOO_SOON, 6, 1, 2, "a colour that is dealt has a map"},
+    {HIDDEN_QUEUE_COLOR_TOO_SOON, 6, 1, 2, "the colour issue, alone or fresh has a map"},
 };
 
-static void every_dropped_guard_is_found_out(void)
+static void every_dropped_guard_is_caught(void)
 {
     bool caught[HIDDEN_QUEUE_BROKEN_END] = {false};
     for (unsigned i = 0; i < sizeof mutants / sizeof mutants[0]; i++) {
@@ -183,7 +184,7 @@ static void every_dropped_guard_is_found_out(void)
     }
 }
 
-/* The machine at a size, explored: every claim holds, and is put to the test where it can be. */
+/* Explore the machine at a size: every claim holds, and is tested where that is possible. */
 static uint32_t explore(struct check_graph *graph, struct step_system *system,
                         const struct step_machine *machine, unsigned n, unsigned k, unsigned r)
 {
@@ -200,7 +201,7 @@ static uint32_t explore(struct check_graph *graph, struct step_system *system,
 
 struct explored {
     unsigned n, k, r, variant;
-    uint32_t states; /* that there are */
+    uint32_t states; /* expected */
 };
 
 static void explore_and_judge(const struct step_machine *machine, const struct explored *row)
@@ -226,7 +227,7 @@ static void explore_and_judge(const struct step_machine *machine, const struct e
         }
     }
     EXPECT(report.results[STEP_C5].bound == 0);
-    /* it survives r-1 failures, and, with somebody beside those who hold the seats, no more */
+    /* it survives r-1 failures; with a process beside those that hold the seats, no more */
     EXPECT(report.results[STEP_C2].robust < 0 || report.results[STEP_C2].robust >= (int64_t)row->r);
     check_report_free(&report);
     check_graph_free(&graph);
@@ -296,7 +297,8 @@ static void without_a_supervisor_it_keeps_every_promise_at_more_sizes(void)
     EXPLORE_ALL(&papers_hidden_queue, slow_eliminated_sizes);
 }
 
-/* The most supervisor states that go with one value while at most c1 are in T: (R7). */
+/* The largest number of supervisor states that go with one value while at most c1 are in T:
+   (R7). */
 static unsigned most_supervisors(unsigned n)
 {
     struct step_system system;
@@ -392,7 +394,7 @@ int main(int argc, char **argv)
     RUN(so_it_does_with_colours_in_canonical_form);
     RUN(without_a_supervisor_it_keeps_every_promise);
     RUN(few_supervisor_states_go_with_one_value);
-    RUN(every_dropped_guard_is_found_out);
+    RUN(every_dropped_guard_is_caught);
     RUN(long_names_of_the_hidden_grow_with_n);
     RUN(adversary_finds_nothing_wrong_in_short_runs);
     return 0;

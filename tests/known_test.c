@@ -1,7 +1,6 @@
 /*
- * What is known of the algorithms beside their property tables: counts of states, shortest traces,
- * equivalences, lower bounds, and how many steps it takes to enter. With the argument "5", also at
- * n = 5.
+ * Known facts about the algorithms beside their property tables: counts of states, shortest traces,
+ * equivalences, lower bounds, and steps to enter. With the argument "5", also at n = 5.
  */
 #include "check/bounds/space.h"
 #include "check/decide/property.h"
@@ -90,7 +89,7 @@ static void the_known_violations_have_the_known_shortest_traces(void)
     expect_trace(papers_find("fife-printed"), 2, 1, STEP_FIRST_ENABLED, "11122211111", "");
 }
 
-/* C2 of the bank: no failure is needed to be free of deadlock, one suffices to bring it about. */
+/* C2 of the bank: it is deadlock-free without failures; one failure deadlocks it. */
 static void check_bank_at(unsigned n, unsigned k, unsigned robustness)
 {
     struct step_system system;
@@ -149,7 +148,7 @@ static void the_four_algorithms_of_1989_are_pairwise_equivalent(void)
                     EXPECT(equal_at(four[a], four[b], n, k));
                 }
             }
-            /* not to each other: blocks of different sizes have tens of millions of pairs */
+            /* not with each other: blocks of different sizes have tens of millions of pairs */
             EXPECT(equal_at(&papers_queue, &papers_colored_tight, n, k));
             EXPECT(equal_at(&papers_queue_two_step, &papers_colored_1979, n, k));
         }
@@ -198,7 +197,7 @@ static void the_register_algorithms_have_the_known_counts(void)
     expect_counts(&papers_gtex, 4, 1, 17776, 672);
 }
 
-/* Turn registers that begin with any value: `first_turns` is a number of n digits to base n. */
+/* Turn registers with arbitrary initial values: `first_turns` is a number of n digits to base n. */
 static unsigned first_turns;
 static const struct step_machine *original;
 
@@ -212,7 +211,7 @@ static void init_with_turns(const struct step_system *system, uint64_t *words)
     }
 }
 
-static void what_turn_is_at_first_changes_nothing(void)
+static void the_initial_turn_changes_nothing(void)
 {
     static const struct {
         const struct step_machine *machine;
@@ -230,8 +229,8 @@ static void what_turn_is_at_first_changes_nothing(void)
     }
 }
 
-/* The steps of its own that each of the first `come` processes needs to enter, if nobody else ever
-   comes: the same for all schedules, or the test fails. */
+/* The own steps that each of the first `come` processes needs to enter, if no other process takes
+   part: the same in all schedules, or the test fails. */
 static void expect_steps_to_enter(const struct step_machine *machine, unsigned n, unsigned k,
                                   unsigned come, unsigned expected)
 {
@@ -240,7 +239,7 @@ static void expect_steps_to_enter(const struct step_machine *machine, unsigned n
     EXPECT(explore(machine, n, k, 0, &system, &graph));
     uint32_t count = 1;
     uint32_t *queue = calloc(check_states(&graph), sizeof *queue);
-    uint8_t *steps = calloc(check_states(&graph), n); /* of each since it left R */
+    uint8_t *steps = calloc(check_states(&graph), n); /* of each process since it left R */
     bool *seen = calloc(check_states(&graph), sizeof *seen);
     EXPECT(queue != NULL && steps != NULL && seen != NULL);
     seen[0] = true;
@@ -271,7 +270,7 @@ static void as_few_as_there_are_seats_do_not_wait(void)
 {
     for (unsigned n = 2; n <= 4; n++) {
         for (unsigned k = 1; k < n; k++) {
-            if (n < 4 || k == 3 || most_n >= 5) { /* the others have many states */
+            if (n < 4 || k == 3 || most_n >= 5) { /* the other sizes have many states */
                 expect_steps_to_enter(&papers_naive, n, k, 1, (n - k) * (n + 2));
                 expect_steps_to_enter(&papers_excl, n, k, k, (n - k) * (n + 2));
                 EXPECT(n >= 2 * k + 2 || equal_at(&papers_excl, &papers_gtex, n, k));
@@ -284,7 +283,7 @@ static void as_few_as_there_are_seats_do_not_wait(void)
     }
 }
 
-/* A machine of which only some processes ever come: the others rest in R, and are not explored. */
+/* A machine in which only some processes take part: the others stay in R, and are not explored. */
 static struct step_system whole;
 static const char *who_comes; /* their numbers, a digit each */
 
@@ -332,7 +331,7 @@ static void expect_claims_if_some_come(const struct step_machine *machine, unsig
     check_graph_free(&graph);
 }
 
-/* Trees that are too large for all of their processes. */
+/* Trees that are too large to explore with all processes. */
 static void a_tournament_keeps_its_promises_if_only_some_come(void)
 {
     expect_claims_if_some_come(&papers_gtex, 6, 2, "123", 89835); /* two leaves of three */
@@ -356,7 +355,7 @@ int main(int argc, char **argv)
     RUN(different_algorithms_are_told_apart);
     RUN(the_schedules_of_the_lower_bound_lead_to_different_values);
     RUN(the_register_algorithms_have_the_known_counts);
-    RUN(what_turn_is_at_first_changes_nothing);
+    RUN(the_initial_turn_changes_nothing);
     RUN(as_few_as_there_are_seats_do_not_wait);
     RUN(a_tournament_keeps_its_promises_if_only_some_come);
     return 0;

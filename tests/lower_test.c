@@ -1,8 +1,9 @@
 /*
  * The lower bounds of the 1979 report (Theorems 5.1, 5.2, 5.3), executed.
  *
- * Which theorem applies to which algorithm, decided where that is quick and as promised elsewhere;
- * and wherever one applies its states have as many values as it says, from n = 2 to n = 64.
+ * Which theorem applies to which algorithm is decided where that is quick, and taken from the
+ * promises elsewhere. Where a theorem applies, its states must have as many values as it says, from
+ * n = 2 to n = 64.
  */
 #include "check/bounds/conditions.h"
 #include "check/bounds/space.h"
@@ -11,19 +12,19 @@
 
 #include <string.h>
 
-/* Sizes that are decided: those of at most n processes that fit. "slow": more of them. */
+/* Sizes that are decided: those of at most n processes that fit in memory. "slow": more. */
 static unsigned most_n = 4;
 static size_t most_bytes = 2 << 20;
 
-/* To which of the theorems a machine is subject, and at which sizes; all need k < n, and of 5.2 it
-   is n >= k+2. */
+/* The theorems to which a machine is subject, and at which sizes. All need k < n; 5.2 needs n >=
+   k+2. */
 enum reach { NEVER, ALWAYS, ONE_SEAT, A_PAIR };
 
 static const struct {
     const char *name;
     enum reach reach[CHECK_THEOREMS];
-    bool promised; /* at all sizes, or only found where it was decided */
-    unsigned most; /* the largest n of 8, 16, 32, 64 that it takes with one seat; 0: of none */
+    bool promised; /* promised at all sizes, or only found where it was decided */
+    unsigned most; /* the largest n of 8, 16, 32, 64 that it takes with one seat; 0: none */
 } rows[] = {
     {"bank", {ALWAYS, NEVER, ONE_SEAT}, true, 64},
     {"queue", {ONE_SEAT, ALWAYS, ALWAYS}, true, 8},
@@ -37,14 +38,14 @@ static const struct {
     {"bucket-eliminated", {ONE_SEAT, NEVER, ALWAYS}, true, 64},
     {"hidden-queue", {ONE_SEAT, NEVER, ALWAYS}, true, 32},
     {"dqb", {ONE_SEAT, NEVER, ONE_SEAT}, false, 8},
-    {"naive", {A_PAIR, NEVER, A_PAIR}, false, 0}, /* of two, one is overtaken boundedly */
+    {"naive", {A_PAIR, NEVER, A_PAIR}, false, 0}, /* with two processes overtaking is bounded */
     {"excl", {A_PAIR, NEVER, A_PAIR}, false, 0},
     {"gtex", {A_PAIR, NEVER, A_PAIR}, false, 0},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* The row of a machine; ROWS of those that no theorem is about. */
+/* The row of a machine; ROWS if no theorem is about it. */
 static unsigned row_of(const struct step_machine *machine)
 {
     unsigned row = 0;
@@ -69,7 +70,7 @@ static void complain(const struct step_system *system, unsigned t, const char *w
     exit(1);
 }
 
-/* All states of the proof, and all different. */
+/* All states of the proof have different values. */
 static unsigned expect_shown(const struct step_system *system, unsigned t)
 {
     enum check_theorem theorem = (enum check_theorem)t;
@@ -93,14 +94,14 @@ static void the_bounds_are_as_printed(void)
     EXPECT_EQ(check_theorem_bound(CHECK_THEOREM_5_2, 4, 2), 0);
     EXPECT_EQ(check_theorem_bound(CHECK_THEOREM_5_2, 2, 2), 0);
     for (unsigned n = 1; n <= 64; n++) {
-        for (unsigned k = 1; k <= n; k++) { /* what the proof gives away is what 1989 adds */
+        for (unsigned k = 1; k <= n; k++) { /* 5.2 can be strengthened by what 1989 adds */
             EXPECT_EQ(check_theorem_states(CHECK_THEOREM_5_2, n, k), check_lower_bound(n, k));
         }
     }
 }
 
-/* Decide what a machine without supervisor meets at a size; false if it takes no such size or has
-   too many states. */
+/* Decide the conditions that a machine without supervisor meets at a size. False if it does not
+   take the size or has too many states. */
 static bool decide(const struct step_machine *machine, unsigned n, unsigned k,
                    struct step_system *system, struct check_conditions *conditions,
                    uint32_t *values)
@@ -126,7 +127,7 @@ static bool decide(const struct step_machine *machine, unsigned n, unsigned k,
     return complete;
 }
 
-/* What conditions.h says of C4 and C4', of any system. */
+/* The implications between C4 and C4' that conditions.h states for any system. */
 static void expect_known(const struct step_system *system, const struct check_conditions *c)
 {
     EXPECT(!c->waiting || c->waiting_enabled);
@@ -135,8 +136,8 @@ static void expect_known(const struct step_system *system, const struct check_co
            !c->waiting);
 }
 
-/* Whoever meets the conditions has the values, whatever else is wrong with it. Returns how many
-   theorems applied. */
+/* A machine that meets the conditions has the values, even if it is broken otherwise. Return the
+   number of theorems that applied. */
 static unsigned expect_theorems(const struct step_system *system, const struct check_conditions *c,
                                 uint32_t values)
 {
@@ -181,7 +182,7 @@ static void the_theorems_apply_where_they_are_said_to(void)
 {
     unsigned applied[ROWS + 1] = {0};
     for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
-        bool fits = true; /* if nothing of one n did, nothing of the next will */
+        bool fits = true; /* if no k fits at one n, none will at the next */
         for (unsigned n = 1; n <= most_n && fits; n++) {
             fits = false;
             for (unsigned k = 1; k <= n && k < 4; k++) {
@@ -193,10 +194,10 @@ static void the_theorems_apply_where_they_are_said_to(void)
         (void)printf("  %-18s %u times\n", rows[row].name, applied[row]);
         EXPECT(applied[row] > 0);
     }
-    EXPECT_EQ(applied[ROWS], 0); /* no theorem is about any other */
+    EXPECT_EQ(applied[ROWS], 0); /* no theorem is about any other machine */
 }
 
-/* A broken machine that still meets all conditions of a theorem is not exempt from it. */
+/* A broken machine that still meets all conditions of a theorem is subject to it. */
 static void the_theorems_hold_for_mutants(void)
 {
     unsigned applied = 0;
@@ -216,7 +217,7 @@ static void the_theorems_hold_for_mutants(void)
     EXPECT(applied > 10);
 }
 
-/* Sizes of which nothing is explored. */
+/* Sizes at which nothing is explored. */
 static void the_values_are_there_up_to_sixty_four_processes(void)
 {
     static const unsigned ns[] = {8, 16, 32, 64};
@@ -250,7 +251,7 @@ static void the_values_are_there_up_to_sixty_four_processes(void)
     }
 }
 
-/* Robustness below k is not enough for 5.3, above k it is. */
+/* For 5.3 a robustness below k is not enough; one above k is. */
 static void robustness_decides_about_theorem_5_3(void)
 {
     struct step_system system;
@@ -267,12 +268,12 @@ static void robustness_decides_about_theorem_5_3(void)
     }
     EXPECT_EQ(step_system_init(&system, &papers_bank, 6, 3, 0, why), 0);
     check_conditions_promised(&system, &conditions);
-    EXPECT_EQ(conditions.robust, 1); /* the same algorithm, asked for less */
+    EXPECT_EQ(conditions.robust, 1); /* the same algorithm with a smaller r */
 }
 
-/* Mutants that promise what they do not keep, at sizes of which nothing is explored: what the proof
-   does cannot be done, or values are missing. */
-static void broken_promises_are_found_out(void)
+/* Mutants that break their promises, at sizes at which nothing is explored: a step of the proof
+   fails, or values are missing. */
+static void broken_promises_are_caught(void)
 {
     static const struct {
         const char *name;
@@ -318,6 +319,6 @@ int main(int argc, char **argv)
     RUN(the_theorems_hold_for_mutants);
     RUN(the_values_are_there_up_to_sixty_four_processes);
     RUN(robustness_decides_about_theorem_5_3);
-    RUN(broken_promises_are_found_out);
+    RUN(broken_promises_are_caught);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * Every mutant is caught: at the smallest size at which its dropped guard matters, by the property
- * that the guard is for, with a trace that replays. And at the sizes where it does not matter the
- * checker does not cry wolf.
+ * that the guard ensures, with a trace that replays. At sizes where the guard does not matter the
+ * checker must not report a violation.
  */
 #include "check/decide/property.h"
 #include "check/explore/trace.h"
@@ -23,7 +23,7 @@ static const struct row {
     {"mutant-color-not-free", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-trailing-new-color", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-valid-early", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
-    /* with k = 1 no ticket is left behind by both pointers */
+    /* with k = 1 no ticket is behind both pointers */
     {"mutant-old-block-invalid", 3, 1, STEP_DEADLOCK, CHECK_HOLDS},
     {"mutant-old-block-invalid", 3, 2, STEP_DEADLOCK, CHECK_VIOLATED},
     {"mutant-old-block-invalid", 3, 2, STEP_LOCKOUT, CHECK_VIOLATED},
@@ -34,7 +34,7 @@ static const struct row {
     {"mutant-validate-nothing", 2, 1, STEP_C2, CHECK_VIOLATED},
     {"mutant-valid-too-far", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-valid-too-far", 3, 2, STEP_EXCLUSION, CHECK_VIOLATED},
-    /* somebody must wait while a third comes */
+    /* a process must wait while a third arrives */
     {"mutant-queue-barging", 2, 1, STEP_FIFO, CHECK_HOLDS},
     {"mutant-queue-barging", 3, 1, STEP_FIFO, CHECK_VIOLATED},
     {"mutant-queue-barging", 3, 1, STEP_C5, CHECK_VIOLATED},
@@ -50,16 +50,16 @@ static const struct row {
     {"mutant-excl-count-on", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
     {"mutant-excl-bound-more", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-excl-bound-less", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
-    /* at n = 3, k = 2 the bound is then that of NAIVE */
+    /* at n = 3, k = 2 this bound is that of NAIVE */
     {"mutant-excl-bound-less", 3, 2, STEP_STARVATION, CHECK_HOLDS},
     {"mutant-excl-bound-less", 3, 2, STEP_LOCKOUT, CHECK_VIOLATED},
     {"mutant-excl-one-fewer", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
-    /* a leaf of 2k is what the printed code is for */
+    /* the printed code is for leaves of 2k processes */
     {"gtex-printed", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
     {"gtex-printed", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"gtex-printed", 3, 2, STEP_EXCLUSION, CHECK_HOLDS},
     {"gtex-printed", 4, 1, STEP_EXCLUSION, CHECK_HOLDS},
-    /* what is wrong with the tree shows when there is one */
+    /* faults in the tree need a tree */
     {"mutant-gtex-all-count", 3, 1, STEP_PROGRESS, CHECK_HOLDS},
     {"mutant-gtex-all-count", 4, 1, STEP_PROGRESS, CHECK_VIOLATED},
     {"mutant-gtex-same", 3, 1, STEP_PROGRESS, CHECK_HOLDS},
@@ -76,14 +76,14 @@ static const struct row {
     {"mutant-fife-equal", 2, 1, STEP_FIRST_IN, CHECK_VIOLATED},
     {"mutant-fife-equal", 2, 1, STEP_FIRST_ENABLED, CHECK_VIOLATED},
     {"mutant-fife-one-more", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
-    /* these lack what is for the order of enabling only: fife_test.c catches them, at n = 4 */
+    /* these guards ensure only the order of enabling: fife_test.c catches them, at n = 4 */
     {"mutant-fife-no-relabel", 3, 2, STEP_EXCLUSION, CHECK_HOLDS},
     {"mutant-fife-no-relabel", 3, 2, STEP_LOCKOUT, CHECK_HOLDS},
     {"mutant-fife-no-relabel", 3, 2, STEP_FIRST_IN, CHECK_HOLDS},
     {"mutant-fife-everyone", 3, 2, STEP_EXCLUSION, CHECK_HOLDS},
     {"mutant-fife-everyone", 3, 2, STEP_LOCKOUT, CHECK_HOLDS},
     {"mutant-fife-everyone", 3, 2, STEP_FIRST_IN, CHECK_HOLDS},
-    /* of two labels the order has no circle */
+    /* two labels have no cycle */
     {"mutant-fife-label-start", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
     {"mutant-fife-label-start", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-fife-label-level", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
@@ -95,14 +95,14 @@ static const struct row {
     {"mutant-peek-any", 2, 1, STEP_STARVATION, CHECK_HOLDS},
     {"mutant-peek-dequeue", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-peek-dequeue", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
-    /* with one order nobody meets another in C, whatever becomes of the line */
+    /* there is still one order, so at most one process in C, even if the line is wrong */
     {"mutant-dqb-any", 3, 1, STEP_EXCLUSION, CHECK_HOLDS},
     {"mutant-dqb-any", 2, 1, STEP_PROGRESS, CHECK_HOLDS},
     {"mutant-dqb-any", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
     {"mutant-dqb-any", 2, 1, STEP_OVERTAKINGS, CHECK_VIOLATED},
     {"mutant-dqb-first-only", 1, 1, STEP_PROGRESS, CHECK_VIOLATED},
     {"mutant-dqb-first-only", 2, 1, STEP_INVARIANT, CHECK_VIOLATED},
-    /* of two, nobody's number gets ahead of the order in q1 */
+    /* with two processes no number gets ahead of the order in q1 */
     {"mutant-dqb-tmp", 2, 1, STEP_STARVATION, CHECK_HOLDS},
     {"mutant-dqb-tmp", 3, 1, STEP_STARVATION, CHECK_VIOLATED},
     {"mutant-dqb-tmp", 3, 1, STEP_PROGRESS, CHECK_VIOLATED},
@@ -127,26 +127,27 @@ static const struct row {
     {"mutant-sq2-sweep", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
     {"mutant-sq2-offer-once", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
     {"mutant-sq2-blind", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
-    /* it stays in E, and the other passes */
+    /* a process stays in E, and the other passes */
     {"mutant-sq2-offer-on", 2, 1, STEP_STARVATION, CHECK_HOLDS},
     {"mutant-sq2-offer-on", 2, 1, STEP_C2, CHECK_VIOLATED},
     {"mutant-sq2-all", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
     {"mutant-sq2-eat", 2, 1, STEP_PROGRESS, CHECK_VIOLATED},
-    /* what it lacks is for the way out only: queues_test.c catches it */
+    /* the guard only ensures that a process leaves E: queues_test.c catches it */
     {"mutant-sq2-eat-on", 2, 1, STEP_STARVATION, CHECK_HOLDS},
     {"mutant-sq2-eat-on", 2, 1, STEP_C2, CHECK_HOLDS},
 };
 
-/* The same for each robustness. */
+/* As above, with a robustness. */
 static const struct robust_row {
     struct row row;
     unsigned r;
 } robust_rows[] = {
-    /* with r = 1 it waits for somebody to leave an empty bucket; bucket_test.c has the schedules */
+    /* with r = 1 it waits for a process to leave an empty bucket; bucket_test.c has the
+       schedules */
     {{"bucket-printed", 1, 1, STEP_C2, CHECK_VIOLATED}, 1},
     {{"bucket-printed", 2, 1, STEP_C2, CHECK_VIOLATED}, 2},
     {{"bucket-printed", 2, 1, STEP_EXCLUSION, CHECK_HOLDS}, 2},
-    /* if nobody fails somebody moves */
+    /* without failures a process of main moves */
     {{"mutant-bucket-strict", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
     {{"mutant-bucket-strict", 2, 1, STEP_C2, CHECK_VIOLATED}, 2},
     {{"mutant-bucket-limit", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
@@ -166,7 +167,7 @@ static const struct robust_row {
     {{"mutant-bucket-any-moves", 3, 1, STEP_C4, CHECK_VIOLATED}, 1},
     {{"mutant-bucket-move-stays", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
     {{"mutant-bucket-move-stays", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
-    /* the classes are for those who do without the supervisor */
+    /* the classes matter only for the elimination of the supervisor */
     {{"mutant-bucket-no-drones", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
     {{"mutant-bucket-no-drones", 2, 1, STEP_C2, CHECK_HOLDS}, 1},
     {{"mutant-bucket-no-quitters", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
@@ -178,7 +179,7 @@ static const struct robust_row {
     {{"mutant-bucket-longer", 2, 1, STEP_C4, CHECK_VIOLATED}, 1},
     {{"mutant-bucket-uncounted", 1, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
     {{"mutant-bucket-uncounted", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
-    /* there is no second bucket on the queue with k = 1 */
+    /* with k = 1 the queue has no second bucket */
     {{"mutant-bucket-last-first", 3, 1, STEP_C4, CHECK_HOLDS}, 1},
     {{"mutant-bucket-last-first", 3, 2, STEP_C4, CHECK_VIOLATED}, 2},
     {{"mutant-bucket-stays-inside", 2, 1, STEP_C2, CHECK_VIOLATED}, 1},
@@ -196,7 +197,7 @@ static const struct robust_row {
     {{"mutant-hidden-issue-kept", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 1},
     {{"mutant-hidden-issue-mapped", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED}, 1},
     {{"mutant-hidden-unnoticed", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED}, 1},
-    /* with r = 1 a round leaves nobody over */
+    /* with r = 1 a round leaves no process over */
     {{"mutant-hidden-done-missed", 2, 1, STEP_INVARIANT, CHECK_HOLDS}, 1},
     {{"mutant-hidden-done-missed", 2, 1, STEP_INVARIANT, CHECK_VIOLATED}, 2},
     {{"mutant-hidden-done-missed", 2, 1, STEP_C2, CHECK_VIOLATED}, 2},
@@ -214,7 +215,7 @@ static const struct robust_row {
     {{"mutant-hidden-color-too-soon", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED}, 2},
 };
 
-/* Write the violation as a trace, read it back and execute it. */
+/* Write the violation as a trace, read it back and replay it. */
 static void expect_replay(const struct step_system *system, enum step_property property,
                           const struct check_result *result)
 {
@@ -276,7 +277,7 @@ static bool catches(const struct row *row, const struct step_machine *mutant)
     return strcmp(row->mutant, mutant->name) == 0 && row->verdict == CHECK_VIOLATED;
 }
 
-/* Caught by other tests: what they break shows in larger systems, or in steps, not in states. */
+/* Caught by other tests: their faults need larger systems, or show in steps, not in states. */
 static const char *const elsewhere[] = {
     "mutant-fife-no-relabel",      "mutant-fife-everyone",      /* fife_test.c */
     "mutant-fife-collect",                                      /* fife_bounded_test.c */

@@ -1,7 +1,8 @@
 /*
- * One that looks again at once: how often others enter before it, counted by letting it run alone
- * after every step of another until it goes round in circles. What usher-lab check says of the
- * prompt (src/check/decide/prompt.h), where every place of such a circle is looked at, must be the same.
+ * Prompt processes: how many times others enter before a prompt process. This test lets the process
+ * run alone, after every step of another, until it runs around a cycle. The verdict `prompt` of
+ * usher-lab check (src/check/decide/prompt.h), which considers every place of such a cycle, must be
+ * the same.
  *
  *     prompt_test [N]       with 5, also n = 5 and more of n = 4
  */
@@ -15,8 +16,8 @@ static unsigned most_n = 4;
 
 enum { NOT_BOUNDED = 50 };
 
-/* Let i alone step until it is in C (CHECK_NO_STATE) or goes around in circles; of a circle the
-   lowest state. */
+/* Let i alone take steps until it is in C (CHECK_NO_STATE) or runs around a cycle; then return the
+   lowest state of the cycle. */
 static uint32_t settle(const struct check_graph *graph, uint32_t state, unsigned i)
 {
     for (unsigned step = 0; step < 100; step++) {
@@ -32,7 +33,7 @@ static uint32_t settle(const struct check_graph *graph, uint32_t state, unsigned
     return lowest;
 }
 
-/* Pairs of a state and a set of processes, with the most entries that lead there. */
+/* Pairs of a state and a set of processes, with the largest number of entries on a path to them. */
 struct pairs {
     int16_t *most; /* -1: not reached */
     size_t *stack;
@@ -56,9 +57,9 @@ static void reach(struct pairs *pairs, size_t pair, int entries)
 }
 
 /*
- * How often others enter while i tries, if i takes as many steps as it can make use of after every
- * step of another: at most so often, or NOT_BOUNDED. With `late` only those count who have been in
- * R since i began to wait.
+ * The largest number of entries of others while i is in T, if i takes all useful steps after every
+ * step of another; NOT_BOUNDED if there is no bound. With `late` only processes count that have
+ * been in R since i began to wait.
  */
 static int entries_while_prompt(const struct check_graph *graph, unsigned i, bool late)
 {
@@ -115,7 +116,7 @@ static void expect_prompt(const struct step_machine *machine, unsigned n, unsign
         EXPECT_EQ(entries_while_prompt(&graph, i, true), late);
     }
     EXPECT_EQ(check_decide(&graph, &report),
-              0); /* by other means, and from every place in a loop */
+              0); /* by other means, and from every place of a cycle */
     const struct check_result *prompt = &report.results[STEP_PROMPT];
     EXPECT_EQ(prompt->bound, late == NOT_BOUNDED ? CHECK_UNBOUNDED : late);
     EXPECT_EQ(prompt->entries, entries == NOT_BOUNDED ? CHECK_UNBOUNDED : entries);
@@ -123,11 +124,11 @@ static void expect_prompt(const struct step_machine *machine, unsigned n, unsign
     check_graph_free(&graph);
 }
 
-static void who_looks_again_at_once_is_not_overtaken_but_in_a_tournament(void)
+static void a_prompt_process_is_overtaken_only_in_a_tournament(void)
 {
     for (unsigned n = 2; n <= 4; n++) {
         for (unsigned k = 1; k < n; k++) {
-            if (n < 4 || k == 3 || most_n >= 5) { /* the others have too many states */
+            if (n < 4 || k == 3 || most_n >= 5) { /* the other sizes have too many states */
                 expect_prompt(&papers_naive, n, k, (int)n - 1, 0);
                 expect_prompt(&papers_excl, n, k, (int)n - 1, 0);
             }
@@ -137,7 +138,7 @@ static void who_looks_again_at_once_is_not_overtaken_but_in_a_tournament(void)
     expect_prompt(&papers_gtex, 4, 1, NOT_BOUNDED, NOT_BOUNDED);
 }
 
-static void who_looks_again_at_once_in_shared_queues_is_overtaken_a_little_less(void)
+static void a_prompt_process_in_shared_queues_is_overtaken_less(void)
 {
     static const int dqb[][2] = {[2] = {1, 0}, [3] = {2, 0}, [4] = {5, 2}, [5] = {9, 5}};
     for (unsigned n = 2; n <= most_n; n++) {
@@ -150,7 +151,7 @@ static void who_looks_again_at_once_in_shared_queues_is_overtaken_a_little_less(
 int main(int argc, char **argv)
 {
     most_n = argc > 1 ? (unsigned)atoi(argv[1]) : most_n;
-    RUN(who_looks_again_at_once_is_not_overtaken_but_in_a_tournament);
-    RUN(who_looks_again_at_once_in_shared_queues_is_overtaken_a_little_less);
+    RUN(a_prompt_process_is_overtaken_only_in_a_tournament);
+    RUN(a_prompt_process_in_shared_queues_is_overtaken_less);
     return 0;
 }

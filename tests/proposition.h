@@ -1,38 +1,38 @@
 /*
- * Proposition 3.1 (1994) as a record of what has been of each process, for tests that explore a
- * timestamp system: call record_* when a Label or a Scan begins and ends, and look at `wrong`. A
- * Scan here says who is before the process that scans. Of (1), which speaks of Scans by anybody,
- * that is what record_end_scan checks; record_begin_pairs and record_end_pairs check the rest.
+ * Proposition 3.1 (1994) as a record for each process, for tests that explore a timestamp system.
+ * Call record_* when a Label or a Scan begins and ends, and check `wrong`. A Scan here says which
+ * processes are before the scanning one; that is the part of (1) that record_end_scan checks. (1)
+ * also covers Scans about two other processes: record_begin_pairs and record_end_pairs check that.
  */
 #ifndef USHER_TESTS_PROPOSITION_H
 #define USHER_TESTS_PROPOSITION_H
 
 #include "step/step.h"
 
-/* With a sanitizer gcc does not see that what is masked fits a field of four bits. */
+/* With a sanitizer gcc does not see that a masked value fits a field of four bits. */
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 
 enum { RECORD_MOST = 3 };
 
-/* What has been of one process, as sets of processes. Its label is the one it took last. */
+/* The history of one process, as sets of processes. Its label is the one it took last. */
 union record {
     struct {
         uint64_t has : 4;     /* 1: it has a label, and is not taking another */
-        uint64_t begun : 4;   /* who is labelling, and began after its label was finished */
-        uint64_t late : 4;    /* who has finished a Label that began after its label was finished */
-        uint64_t after : 4;   /* whom its Scans must find after itself from now on */
-        uint64_t later : 4;   /* who began to take its label after this one did */
-        uint64_t done : 4;    /* whose label was finished when this one began to take its own */
+        uint64_t begun : 4;   /* processes in a Label that began after its label was finished */
+        uint64_t late : 4;    /* processes that finished such a Label */
+        uint64_t after : 4;   /* processes that its Scans must find after itself from now on */
+        uint64_t later : 4;   /* processes that began to take their label after this one did */
+        uint64_t done : 4;    /* labels finished when this one began to take its own */
         uint64_t expects : 4; /* in a Scan: `after` when it began */
-        uint64_t asks : 4;    /* in a Scan: whom it must find before itself */
-        uint64_t found : 4;   /* in a Scan: who was found before so far */
-        uint64_t ready : 4; /* in a Scan: whose label was finished when it began, and is the same */
-        uint64_t scanned : 4; /* 1: it has scanned since its label; the last Scan: */
-        uint64_t before : 4;  /* who was before it, ... */
-        uint64_t peers : 4;   /* ... and `ready` */
-        uint64_t wrong : 4;   /* which part of the proposition does not hold */
-        uint64_t pairs : 4;   /* in a Scan: who must be found before the third of all three */
+        uint64_t asks : 4;    /* in a Scan: processes that it must find before itself */
+        uint64_t found : 4;   /* in a Scan: processes found before itself so far */
+        uint64_t ready : 4;   /* in a Scan: labels finished when it began, and unchanged since */
+        uint64_t scanned : 4; /* 1: scanned since its label; the last Scan: */
+        uint64_t before : 4;  /* processes before it */
+        uint64_t peers : 4;   /* `ready` */
+        uint64_t wrong : 4;   /* the part of the proposition that is violated */
+        uint64_t pairs : 4;   /* in a Scan: which other must be found before the third of three */
     } is;
     uint64_t word;
 };
@@ -143,13 +143,13 @@ static inline void record_end_scan(const struct step_system *system, struct reco
     }
 }
 
-/* The third beside two of three; n if there are but two. */
+/* The third process of three; n if there are only two. */
 static inline unsigned record_third(const struct step_system *system, unsigned i, unsigned j)
 {
     return system->n == RECORD_MOST ? RECORD_MOST - i - j : system->n;
 }
 
-/* (1) for a Scan of i that is asked about all: call it when the Scan begins. */
+/* (1) for a Scan of i about all processes: call it when the Scan begins. */
 static inline void record_begin_pairs(const struct step_system *system, struct records *records,
                                       unsigned i)
 {
@@ -162,8 +162,8 @@ static inline void record_begin_pairs(const struct step_system *system, struct r
     }
 }
 
-/* And when it ends, after record_end_scan: `first` is whom of the others it found before the
-   third. */
+/* Call it when the Scan ends, after record_end_scan: `first` is the process that the Scan found
+   before the third. */
 static inline void record_end_pairs(struct records *records, unsigned i, unsigned first)
 {
     union record *r = &records->of[i];
@@ -173,7 +173,7 @@ static inline void record_end_pairs(struct records *records, unsigned i, unsigne
     r->is.pairs = 0;
 }
 
-/* Which part does not hold, or NULL. */
+/* The part that is violated, or NULL. */
 static inline const char *record_wrong(const union record *r)
 {
     static const char *const parts[] = {NULL, "(1)", "(1), (2) or (3)", NULL, "(4)", "(5)"};

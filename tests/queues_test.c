@@ -1,6 +1,6 @@
 /*
- * The algorithms on shared queues of 2014: what their property tables say beyond the verdicts of
- * tests/verdicts_test.c. With the argument "5" also DQB for n = 5.
+ * The algorithms of 2014 on shared queues: the rows of their property tables that
+ * tests/verdicts_test.c does not check. With the argument "5" also DQB for n = 5.
  */
 #include "check/decide/property.h"
 #include "check/explore/equal.h"
@@ -52,7 +52,7 @@ static void other_sizes_are_refused_with_a_sentence(void)
     static const struct {
         const struct step_machine *machine;
         unsigned n, k;
-        const char *says; /* NULL: it is taken */
+        const char *says; /* NULL: accepted */
     } sizes[] = {
         {&papers_peek_queue, 15, 1, NULL},  {&papers_peek_queue, 16, 1, "up to 15"},
         {&papers_dqb, 9, 1, NULL},          {&papers_dqb, 10, 1, "up to 9"},
@@ -86,7 +86,8 @@ static void the_peek_queue_is_the_queue_of_1989_entered_in_two_steps(void)
     }
 }
 
-/* How often, at most, others enter C while i is in T; more than `limit` only if without bound. */
+/* The largest number of entries of others into C during one stay of i in T; above `limit` only if
+   there is no bound. */
 static int most_entries(const struct check_graph *graph, unsigned i, int limit)
 {
     uint8_t *from_here = calloc(check_states(graph), 1);
@@ -127,7 +128,7 @@ static void expect_entries(const struct step_machine *machine, unsigned n, int e
     check_graph_free(&graph);
 }
 
-static void others_enter_so_often_while_one_tries(void)
+static void others_enter_a_bounded_number_of_times(void)
 {
     for (unsigned n = 2; n <= most_n; n++) {
         expect_entries(&papers_peek_queue, n, (int)n - 1);
@@ -160,7 +161,7 @@ static void overtakings_are_as_many_as_the_tables_say(void)
     }
 }
 
-/* C2 without failures holds, and one failure is too many. */
+/* C2 holds without failures, and one failure violates it. */
 static void no_failure_is_survived(void)
 {
     static const struct {
@@ -183,7 +184,8 @@ static void no_failure_is_survived(void)
     }
 }
 
-/* Components of states in which one is in E, with a step of it, and nobody stopped outside R. */
+/* Components of states in which `process` is in E and takes steps, with no process stopped outside
+   R. */
 struct staying {
     unsigned process;
     unsigned found;
@@ -229,8 +231,8 @@ static void nobody_stays_in_exit_for_ever(void)
     EXPECT(ways_to_stay_in_exit(papers_find("mutant-sq2-eat-on")) > 0);
 }
 
-/* Process 1 passes alone, comes back and throws the only offer away. */
-static void as_printed_one_comes_back_to_nothing(void)
+/* Process 1 passes alone, returns and discards the only offer. */
+static void as_printed_a_returning_process_starves(void)
 {
     struct step_system system;
     struct check_graph graph;
@@ -250,8 +252,8 @@ static void as_printed_one_comes_back_to_nothing(void)
     check_graph_free(&graph);
 }
 
-/* The limit on `eaten` is for nothing but the way out. */
-static void who_eats_without_limit_keeps_the_other_promises(void)
+/* The limit on `eaten` only ensures that a process leaves E. */
+static void without_the_limit_on_eaten_other_promises_hold(void)
 {
     struct step_system system;
     struct check_graph graph;
@@ -264,7 +266,7 @@ static void who_eats_without_limit_keeps_the_other_promises(void)
     check_graph_free(&graph);
 }
 
-/* One machine on threads: the step that is explored, on words that they share. */
+/* Run a machine on threads: the explored step function, on words that the threads share. */
 enum { PASSES = 200 };
 
 static struct step_system real;
@@ -322,8 +324,8 @@ static void threads_keep_each_other_out_at_the_largest_sizes(void)
     run_on_threads(&papers_sq2, 2);
 }
 
-/* Ids of 21 bits: the two pass by turns until they have come round. */
-static void the_ids_of_sq2_may_come_round(void)
+/* Ids have 21 bits: the two processes pass in turn until ids have wrapped. */
+static void the_ids_of_sq2_may_wrap(void)
 {
     struct step_system system;
     char why[STEP_WHY_BYTES];
@@ -353,13 +355,13 @@ int main(int argc, char **argv)
     RUN(the_machines_have_the_known_counts);
     RUN(other_sizes_are_refused_with_a_sentence);
     RUN(the_peek_queue_is_the_queue_of_1989_entered_in_two_steps);
-    RUN(others_enter_so_often_while_one_tries);
+    RUN(others_enter_a_bounded_number_of_times);
     RUN(overtakings_are_as_many_as_the_tables_say);
     RUN(no_failure_is_survived);
     RUN(nobody_stays_in_exit_for_ever);
-    RUN(as_printed_one_comes_back_to_nothing);
-    RUN(who_eats_without_limit_keeps_the_other_promises);
+    RUN(as_printed_a_returning_process_starves);
+    RUN(without_the_limit_on_eaten_other_promises_hold);
     RUN(threads_keep_each_other_out_at_the_largest_sizes);
-    RUN(the_ids_of_sq2_may_come_round);
+    RUN(the_ids_of_sq2_may_wrap);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Leaving out the reads that make no difference (src/check/explore/reduce.h) changes no verdict: every
- * machine that has such reads, and every mutant of it, explored both ways at all sizes at which
- * the full exploration is quick. And a machine that lies about them is found out.
+ * Merging heedless reads (src/check/explore/reduce.h) changes no verdict. Every machine that has
+ * such reads, and every mutant of it, is explored both ways, at all sizes at which the full
+ * exploration is quick. A machine that declares its steps wrongly is caught.
  *
  *     reduced_test [N]       with 5, also sizes of n = 4 and 5 that take longer
  */
@@ -16,7 +16,7 @@
 static unsigned most_n = 4;
 static unsigned pairs;   /* explorations compared */
 static unsigned smaller; /* of these: with fewer states when reduced */
-static unsigned caught;  /* violated promises, found in both */
+static unsigned caught;  /* violated promises, found in both explorations */
 
 struct decided {
     struct step_system system;
@@ -41,7 +41,7 @@ static void forget(struct decided *d)
     check_graph_free(&d->graph);
 }
 
-/* The trace can be written, read and executed, step by step, and its loop leads back. */
+/* The trace can be written, read and replayed step by step, and its loop closes. */
 static void expect_replay(const struct decided *d, enum step_property property)
 {
     struct check_trace trace;
@@ -58,7 +58,7 @@ static void expect_replay(const struct decided *d, enum step_property property)
     (void)fclose(file);
 }
 
-/* A schedule leads along the full graph, from `state` on, to where it ends. */
+/* Follow a schedule in the full graph from `state`, and return where it ends. */
 static uint32_t follow(const struct decided *full, uint32_t state, const struct check_schedule *s)
 {
     for (size_t i = 0; i < s->length; i++) {
@@ -105,7 +105,7 @@ static void compare(const struct step_machine *machine, unsigned n, unsigned k)
         expect_same(&full, &reduced, p);
     }
     EXPECT(check_states(&reduced.graph) <= check_states(&full.graph));
-    if (machine->rebase == NULL) { /* every shared value is still met */
+    if (machine->rebase == NULL) { /* all shared values are still found */
         EXPECT_EQ(reduced.graph.seen.shared.count, full.graph.seen.shared.count);
     }
     (void)printf("  %s n=%u k=%u: %u states, reduced %u\n", machine->name, n, k,
@@ -116,7 +116,7 @@ static void compare(const struct step_machine *machine, unsigned n, unsigned k)
     forget(&full);
 }
 
-/* Of n = 4 what has few states: k = 3, of mutants the trees only; more with the argument. */
+/* At n = 4 only sizes with few states: k = 3, and trees of mutants; more with the argument. */
 static bool is_quick(const struct step_machine *machine, unsigned n, unsigned k)
 {
     bool tree = strstr(machine->name, "gtex") != NULL && k == 1;
@@ -151,7 +151,7 @@ static void no_verdict_changes(void)
     EXPECT(pairs >= 60 && smaller >= 30 && caught >= 30);
 }
 
-/* Sizes that are too large in full. */
+/* Sizes that are too large for a full exploration. */
 static void naive_keeps_its_promises_at_sizes_of_five(void)
 {
     static const struct {
@@ -169,7 +169,7 @@ static void naive_keeps_its_promises_at_sizes_of_five(void)
     }
 }
 
-/* Lies of a machine: one says so of reads that matter, one of steps that do not read. */
+/* Wrong declarations: of reads that matter, and of steps that are not reads. */
 static bool every_read(const struct step_system *system, const void *state, unsigned process)
 {
     _Alignas(8) unsigned char own[STEP_MAX_PRIVATE_BYTES];
@@ -181,7 +181,7 @@ static bool every_read(const struct step_system *system, const void *state, unsi
     }
     memcpy(own, state, system->private_bytes);
     system->machine->step(system, &memory, own, process);
-    return access.kind == STEP_READ && memcmp(own, state, 2) == 0; /* goes on in the same loop */
+    return access.kind == STEP_READ && memcmp(own, state, 2) == 0; /* stays in the same loop */
 }
 
 static bool every_step_in_t(const struct step_system *system, const void *state, unsigned process)
@@ -190,7 +190,7 @@ static bool every_step_in_t(const struct step_system *system, const void *state,
     return system->machine->region(system, state) == STEP_TRYING;
 }
 
-static void a_lie_is_found_out(void)
+static void a_wrong_declaration_is_caught(void)
 {
     bool (*const lies[])(const struct step_system *, const void *, unsigned) = {every_read,
                                                                                 every_step_in_t};
@@ -214,6 +214,6 @@ int main(int argc, char **argv)
     most_n = argc > 1 ? (unsigned)atoi(argv[1]) : most_n;
     RUN(no_verdict_changes);
     RUN(naive_keeps_its_promises_at_sizes_of_five);
-    RUN(a_lie_is_found_out);
+    RUN(a_wrong_declaration_is_caught);
     return 0;
 }

@@ -1,13 +1,13 @@
 /*
- * What the proofs of the 1979 report's lower bounds make of systems with too few shared values: the
- * schedules of the proofs lead into a violation, and each is executed again and judged here.
+ * The proofs of the 1979 report's lower bounds, applied to systems with too few shared values: the
+ * schedules of the proofs lead to a violation. Each is executed again and checked here.
  */
 #include "check/bounds/lower.h"
 #include "papers/papers.h"
 #include "test.h"
 #include "toy_short.h"
 
-/* Execute a refutation again, and judge it here: is it so? */
+/* Execute a refutation again, and check that it is a violation. */
 static void expect_true(const struct step_system *system, const struct check_refutation *said)
 {
     static struct check_instance instance;
@@ -20,7 +20,7 @@ static void expect_true(const struct step_system *system, const struct check_ref
         check_instance_step(&instance, who, &access);
         entries +=
             who == said->other && outside && check_instance_region(&instance, who) == STEP_CRITICAL;
-        entries = who == said->waiter ? 0 : entries; /* since it last did anything */
+        entries = who == said->waiter ? 0 : entries; /* since the waiter's last step */
         EXPECT(check_instance_critical(&instance) <= system->k || step + 1 == said->trace.length);
     }
     if (said->property == STEP_EXCLUSION) {
@@ -43,7 +43,7 @@ static void expect_refuted_at(const struct step_system *system, enum check_theor
     check_schedule_free(&refutation.trace);
 }
 
-/* A system whose states look alike is brought to grief, by this violation. */
+/* A system in which two states of the proof have the same value is refuted, by this violation. */
 static void expect_refuted(const struct step_machine *machine, unsigned n, unsigned k,
                            enum check_theorem theorem, enum step_property property)
 {
@@ -56,7 +56,7 @@ static void expect_refuted(const struct step_machine *machine, unsigned n, unsig
     expect_refuted_at(&system, theorem, &lower, property);
 }
 
-static void too_few_values_come_to_grief(void)
+static void too_few_values_are_refuted(void)
 {
     for (unsigned n = 3; n <= 20; n++) {
         expect_refuted(&papers_semaphore, n, 1, CHECK_THEOREM_5_1, STEP_C4);
@@ -64,17 +64,17 @@ static void too_few_values_come_to_grief(void)
         expect_refuted(&toy_forgets, n, 2, CHECK_THEOREM_5_1, STEP_EXCLUSION);
     }
     for (unsigned n = 6; n <= 20; n++) {
-        toy_modulus = n - 3; /* q(2,1) and q(n-1,1) are alike */
+        toy_modulus = n - 3; /* q(2,1) and q(n-1,1) have the same value */
         expect_refuted(&toy_tickets, n, 1, CHECK_THEOREM_5_2, STEP_EXCLUSION);
-        toy_modulus = 2; /* q(2,1) and q(4,1) are alike, and so on */
+        toy_modulus = 2; /* q(2,1) and q(4,1) have the same value, and so on */
         expect_refuted(&toy_tickets, n, 1, CHECK_THEOREM_5_2, STEP_EXCLUSION);
-        toy_modulus = n - 1; /* a level of the induction is like the next */
+        toy_modulus = n - 1; /* two levels of the induction have the same value */
         expect_refuted(&toy_guest, n, 2, CHECK_THEOREM_5_2, STEP_EXCLUSION);
     }
 }
 
-/* The second case of Lemma 5.1, where it is P_{j'+1} that must try, not P_{j+1}: tickets modulo m
-   cannot tell q(i,j) from q(i,j+m). */
+/* Case 2 of Lemma 5.1, where P_{j'+1} must take the step, not P_{j+1}: tickets modulo m cannot
+   distinguish q(i,j) from q(i,j+m). */
 static void a_queue_that_is_longer_than_its_numbers_is_refuted(void)
 {
     for (unsigned n = 6; n <= 20; n++) {
@@ -106,7 +106,7 @@ static int note_place(void *context, struct check_run *run, struct check_place p
     return 0;
 }
 
-/* Where all states look alike each pair of them is one too many. */
+/* If all states have the same value, each pair of them refutes the system. */
 static void any_two_states_of_a_proof_refute(void)
 {
     struct step_system system;
@@ -135,7 +135,7 @@ static void any_two_states_of_a_proof_refute(void)
 
 int main(void)
 {
-    RUN(too_few_values_come_to_grief);
+    RUN(too_few_values_are_refuted);
     RUN(a_queue_that_is_longer_than_its_numbers_is_refuted);
     RUN(any_two_states_of_a_proof_refute);
     return 0;

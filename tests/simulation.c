@@ -18,7 +18,8 @@ static bool is_without(const struct check_view *view, uint32_t from, unsigned pr
                                  seen->private.values + private);
 }
 
-/* In a component of such steps some can go on; who has none there and tries or exits has failed. */
+/* In a component of such steps some processes continue; a process without a step there that is in T
+   or E has failed. */
 static void visit(void *context, const struct check_component *component)
 {
     const struct check_graph *graph = component->view->graph;

@@ -1,6 +1,6 @@
 /*
- * Condition (S4) of the 1979 report, decided on a state graph: the supervisor that the processes
- * simulate goes on as long as they do.
+ * Condition (S4) of the 1979 report, decided on a state graph: the simulated supervisor's steps
+ * continue as long as the processes' steps do.
  */
 #ifndef USHER_TESTS_SIMULATION_H
 #define USHER_TESTS_SIMULATION_H
@@ -9,9 +9,10 @@
 
 enum { SIMULATION_NEVER = 99 };
 
-/* The fewest processes that must fail (stop in T or E) so that others can go on for ever without a
-   step of the supervisor: (S4) holds if these are r or more. SIMULATION_NEVER: no failures make it
-   cease. Of a complete graph, with edges, of an eliminated machine. */
+/* The smallest number of processes that must fail (stop in T or E) so that others can continue
+   for ever without a step of the supervisor: (S4) holds if it is at least r. SIMULATION_NEVER:
+   no failures stop the supervisor. `graph` is a complete graph, with edges, of an eliminated
+   machine. */
 unsigned simulation_failures_to_cease(const struct check_graph *graph);
 
 #endif

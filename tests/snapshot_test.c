@@ -1,11 +1,11 @@
 /*
- * The snapshot from registers (src/papers/snapshot.h) is atomic, explored: what a scan returns is
- * what the registers held together at some moment between its begin and its end; also the scan
- * inside an update.
+ * The snapshot from registers (src/papers/snapshot.h) is atomic, by exploration: the result of a
+ * scan is the contents of the registers at one moment between its begin and its end. This includes
+ * the scan inside an update.
  *
- * Each process goes through a script, U for an update and S for a scan, once or for ever. A value
- * is the number of the update, so that no two vectors of values in a history are the same; where
- * a script goes on for ever it is that number modulo 3. With the argument "slow", longer scripts.
+ * Each process runs a script, U for an update and S for a scan, once or for ever. A value is the
+ * number of the update, so that no two vectors of values in a history are equal. In a script that
+ * runs for ever it is that number modulo 3. With the argument "slow", longer scripts.
  */
 #include "check/explore/explore.h"
 #include "papers/snapshot.h"
@@ -15,7 +15,7 @@
 
 enum { MOST = 3 };
 
-/* What is explored. */
+/* The system that is explored. */
 static struct {
     const char *scripts[MOST];
     bool for_ever;
@@ -25,18 +25,18 @@ static bool slow;
 
 struct state {
     struct snapshot_state x;
-    uint64_t at; /* in the script */
+    uint64_t at; /* position in the script */
 };
 
 static struct snapshot snapshot_of(const struct step_system *system)
 {
-    uint32_t values = system->n == 2 ? 8 : 4; /* so that all vectors are 64: a mask of one word */
+    uint32_t values = system->n == 2 ? 8 : 4; /* so that there are 64 vectors: a mask of one word */
     return (struct snapshot){
         .n = system->n, .values = plan.for_ever ? 3 : values, .broken = system->machine->variant};
 }
 
-/* Behind the registers, unseen by steps: for each process the vectors that there were since its
-   scan began, a bit each; then whether a scan has returned none of them. */
+/* Behind the registers, not read by the algorithm: for each process the vectors that existed since
+   its scan began, one bit each; then whether a scan has returned any other vector. */
 static unsigned record_of(const struct step_system *system, unsigned process)
 {
     return SNAPSHOT_WORDS(system->n) + process;
@@ -66,7 +66,7 @@ static uint64_t bit_of(const struct snapshot *s, const uint32_t *values)
     return UINT64_C(1) << number;
 }
 
-/* The vector that the registers hold. */
+/* The vector of values in the registers. */
 static uint64_t bit_now(const struct step_system *system, const struct step_memory *memory)
 {
     struct snapshot s = snapshot_of(system);
@@ -94,7 +94,7 @@ static void end(struct state *state, unsigned process)
     }
 }
 
-/* A scan has returned. */
+/* Check a finished scan. */
 static void judge(const struct step_system *system, struct step_memory *memory,
                   const struct state *state, unsigned process)
 {
@@ -106,7 +106,7 @@ static void judge(const struct step_system *system, struct step_memory *memory,
     atomic_store(&memory->words[record], 0);
 }
 
-/* Write, and note the new vector for all who scan. */
+/* Write, and record the new vector for all scanning processes. */
 static void write(const struct step_system *system, struct step_memory *memory, struct state *state,
                   unsigned process)
 {
@@ -166,7 +166,7 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
 }
 
-/* Explore the scripts: the distance of the first scan that is wrong, or 0 if there is none. */
+/* Explore the scripts. Return the depth of the first wrong scan, or 0 if there is none. */
 static unsigned explore(const char *scripts, unsigned broken, bool for_ever)
 {
     char copy[64];
@@ -214,10 +214,11 @@ static void a_scan_returns_what_was_there_at_one_moment(void)
     }
 }
 
-/* Each of them, at the smallest scripts at which it was found to matter. */
-static void what_is_dropped_is_missed(void)
+/* Each guard, with the smallest scripts at which it was found to matter. */
+static void each_guard_is_needed(void)
 {
-    EXPECT_EQ(explore("USUS SUSU", SNAPSHOT_COLLECT, false), 0); /* of two, one read is enough */
+    EXPECT_EQ(explore("USUS SUSU", SNAPSHOT_COLLECT, false),
+              0); /* with two processes one read is enough */
     EXPECT_EQ(explore("U U S", SNAPSHOT_COLLECT, false), 8);
     EXPECT_EQ(explore("USUS SUSU", SNAPSHOT_FIRST_MOVE, false), 20);
     EXPECT_EQ(explore("USUS SUSU", SNAPSHOT_GREET_ONCE, false), 22);
@@ -229,9 +230,9 @@ static void what_is_dropped_is_missed(void)
     EXPECT_EQ(explore("UU UU S", SNAPSHOT_SAME_F, false), 41);
 }
 
-/* From q(i,j) := p[i] on only one update of j, which had read q(i,j) before, can write a p[i] that
-   is equal to it: if that is not so in a, it is not so in b. */
-static void that_a_agrees_follows_from_b(void)
+/* After q(i,j) := p[i], only one update of j, which had read q(i,j) before, can write a p[i] equal
+   to it. So if collect a does not agree, collect b does not either. */
+static void the_test_of_collect_a_is_not_needed(void)
 {
     EXPECT_EQ(explore("US US", SNAPSHOT_NO_P_IN_A, true), 0);
     EXPECT_EQ(explore("UU UU S", SNAPSHOT_NO_P_IN_A, false), 0);
@@ -252,8 +253,8 @@ int main(int argc, char **argv)
 {
     slow = argc > 1 && strcmp(argv[1], "slow") == 0;
     RUN(a_register_has_the_known_bits);
-    RUN(what_is_dropped_is_missed);
-    RUN(that_a_agrees_follows_from_b);
+    RUN(each_guard_is_needed);
+    RUN(the_test_of_collect_a_is_not_needed);
     RUN(a_scan_returns_what_was_there_at_one_moment);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Shared space as each machine states it: at sizes that can be explored, no shared word takes more
- * values than its bits can tell apart, and of those whose values are plain numbers none is too
- * large for them; and no bit is stated in vain where the whole range is reached.
+ * Shared space as each machine states it. At sizes that can be explored: no shared word takes more
+ * values than its bits distinguish; words that are plain numbers fit their bits; and no bit is
+ * superfluous where the whole range is reached.
  */
 #include "check/explore/explore.h"
 #include "papers/papers.h"
@@ -11,7 +11,7 @@
 
 enum { MOST_N = 4, MOST_BYTES = 6 << 20 };
 
-/* Those whose words are plain numbers, not several variables with room between them. */
+/* Machines whose words are plain numbers, not several variables with gaps between them. */
 static bool is_plain(const struct step_machine *machine)
 {
     static const char *const plain[] = {"semaphore",  "naive", "excl", "fife",
@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many different values a word takes; *highest is the greatest. */
+/* The number of different values of a word; *highest is the greatest. */
 static uint32_t count_values(const struct check_graph *graph, unsigned word, uint64_t *highest)
 {
     uint32_t memories = graph->seen.shared.count;
@@ -58,8 +58,7 @@ static uint32_t count_values(const struct check_graph *graph, unsigned word, uin
     return distinct;
 }
 
-/* All reachable states of a machine at one size; false if it takes no such size, or has too many
-   states. */
+/* Explore a machine at one size. False if it does not take the size, or has too many states. */
 static bool explore(struct check_graph *graph, struct step_system *system,
                     const struct step_machine *machine, unsigned n, unsigned k)
 {
@@ -119,9 +118,9 @@ static void no_shared_word_exceeds_its_bits(void)
     }
 }
 
-/* One bit less would not do: some word takes more than half of the values its bits can tell apart,
-   or has its highest bit set. */
-static void no_bit_is_stated_in_vain(void)
+/* One bit less would not be enough: some word takes more than half of the values that its bits
+   distinguish, or has its highest bit set. */
+static void no_bit_is_superfluous(void)
 {
     static const struct {
         const char *name;
@@ -171,13 +170,15 @@ static void the_formulas_of_2002_are_as_printed(void)
     EXPECT(formula == 42);
     EXPECT_EQ(total_bits("naive", 64, 63, &formula), 1 * 6 + 64 * 1);
     EXPECT(formula == 70);
-    /* n = 2k 2^t, k = 2: level(i) has 7 values; turn has 16, 8 and 8, and four times 4 */
+    /* n = 2k 2^t, k = 2: level(i) has 7 values; turn has 16 at the root, 8 twice, and 4 four
+       times */
     EXPECT_EQ(total_bits("gtex", 16, 2, &formula), 16 * 3 + 2 * (4 + 2 * 3 + 4 * 2));
     EXPECT(formula > 16 * 2.8 + 36 && formula < 16 * 2.81 + 36); /* log2 7 = 2.807 */
-    /* only one who knows that turn(x,q) is one of G_x */
+    /* right only if turn(x,q) is known to be one of G_x */
     EXPECT_EQ(total_bits("gtex", 4, 1, &formula), 4 * 2 + 2 + 2 * 1);
     EXPECT_EQ(total_bits("gtex", 5, 1, &formula), 5 * 2 + 3 + 2 + 2 + 1);
-    for (unsigned n = 2; n <= 64; n++) { /* and where they are said to agree they do */
+    for (unsigned n = 2; n <= 64;
+         n++) { /* the formula of excl agrees with the count at every size */
         for (unsigned k = 1; k < n; k++) {
             unsigned bits = total_bits("excl", n, k, &formula);
             EXPECT(formula == bits);
@@ -188,7 +189,7 @@ static void the_formulas_of_2002_are_as_printed(void)
 int main(void)
 {
     RUN(no_shared_word_exceeds_its_bits);
-    RUN(no_bit_is_stated_in_vain);
+    RUN(no_bit_is_superfluous);
     RUN(the_formulas_of_2002_are_as_printed);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Namespaces of their own for tests: processes whose numbers mean others outside, that choose the
- * number of their next child, and see another file where a path leads others elsewhere. All of it
- * ends with the processes that are in there.
+ * Pid and mount namespaces for tests. A process in a new pid namespace has another number outside,
+ * can choose the number of its next child, and can see another file at a path. A namespace ends
+ * with its processes.
  */
 #ifndef USHER_SPACES_H
 #define USHER_SPACES_H
@@ -18,7 +18,7 @@
 struct space {
     void (*body)(void *);
     void *context;
-    bool proc; /* with a /proc of its own, in a mount namespace of its own */
+    bool proc; /* with its own /proc, in its own mount namespace */
 };
 
 static inline bool own_mounts(void)
@@ -45,15 +45,15 @@ static inline void space__enter(void *context)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* Run `body` as process 1 of a new pid namespace. What it returns is its parent here, which ends
-   when the body does; to kill it is to kill all that is in there. */
+/* Run `body` as process 1 of a new pid namespace. Return the pid of its parent, which ends when the
+   body ends; killing it kills all processes of the namespace. */
 static inline pid_t space_start(void (*body)(void *), void *context, bool proc)
 {
     struct space inside = {body, context, proc};
     return scene_start(space__enter, &inside);
 }
 
-/* Whether pid and mount namespaces can be made here. If not, it says so. */
+/* Can this process create pid and mount namespaces? If not, print SKIPPED. */
 static inline bool space_allowed(void)
 {
     pid_t child = fork();
@@ -62,20 +62,20 @@ static inline bool space_allowed(void)
     }
     bool allowed = scene_end(child) == 0;
     if (!allowed) {
-        (void)printf("  SKIPPED: may not make namespaces\n");
+        (void)printf("  SKIPPED: no permission to create namespaces\n");
     }
     return allowed;
 }
 
-/* In a pid namespace where nobody else forks: the next child has this number. False: this kernel
-   lets nobody choose. */
+/* Choose the pid of the next child, in a pid namespace where no other process forks. False if this
+   kernel does not allow that. */
 static inline bool space_next_pid(pid_t pid)
 {
     FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "we");
     bool may = last != NULL && fprintf(last, "%ld", (long)pid - 1) > 0;
     may = last != NULL && fclose(last) == 0 && may;
     if (!may) {
-        (void)printf("  SKIPPED: this kernel lets nobody choose a pid\n");
+        (void)printf("  SKIPPED: this kernel does not allow choosing a pid\n");
     }
     return may;
 }

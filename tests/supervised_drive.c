@@ -44,8 +44,8 @@ static bool is_able(struct drive *drive, unsigned process)
     return drive->subject->region(&drive->size, worker) == STEP_CRITICAL;
 }
 
-/* (R8), and what elimination needs: the next state follows from the last one and a small number,
-   and both survive being sent as bits. */
+/* (R8), and what elimination needs: the next state follows from the previous one and a small
+   number, and encoding and decoding preserve both. */
 static const char *supervise(struct drive *drive)
 {
     const struct supervised *subject = drive->subject;
@@ -54,21 +54,22 @@ static const char *supervise(struct drive *drive)
     unsigned most = subject->transitions(&drive->size, drive->supervisor);
     unsigned transition = subject->transition(&drive->size, drive->value, drive->supervisor);
     if (transition >= most) {
-        return "a transition is larger than it may be (R8)";
+        return "a transition number is too large (R8)";
     }
     subject->follow(&drive->size, drive->supervisor, transition);
     unsigned length = subject->encode(&drive->size, drive->supervisor, bits);
     if (length > subject->most_bits(&drive->size)) {
-        return "the supervisor's state has more bits than it may have";
+        return "the supervisor's state has too many bits";
     }
     drive->most_bits = length > drive->most_bits ? length : drive->most_bits;
     subject->decode(&drive->size, bits, length, copy);
     return memcmp(copy, drive->supervisor, subject->supervisor_bytes) != 0
-               ? "the supervisor's state is another after it was sent"
+               ? "decoding does not return the supervisor's state"
                : NULL;
 }
 
-/* (R1): D -> H by one's own step, H -> Q and Q -> D by the supervisor's, and nothing else. */
+/* (R1): D -> H by the process's own step, H -> Q and Q -> D by the supervisor's, and no other
+   change. */
 static bool may_change(unsigned from, unsigned to, bool own, bool supervisor)
 {
     return from == to || (own && from == SUPERVISED_DRONE && to == SUPERVISED_HELPER) ||
@@ -95,10 +96,10 @@ static const char *judge(struct drive *drive)
             return "a helper or a quitter is not in T (R3)";
         }
         if (class != SUPERVISED_DRONE && able[i]) {
-            return "one who is critical-able is no drone (R4)";
+            return "a critical-able worker is not a drone (R4)";
         }
         if (drive->able[i] && !able[i] && region == STEP_TRYING) {
-            return "one who was able to enter no longer is";
+            return "a process that was able to enter no longer is";
         }
     }
     for (unsigned j = 0; drive->in_order && j < n; j++) {
@@ -110,13 +111,13 @@ static const char *judge(struct drive *drive)
     }
     memcpy(drive->able, able, sizeof able);
     if (critical > drive->size.k) {
-        return "more than k are in C (C1)";
+        return "more than k processes are in C (C1)";
     }
     if (drive->subject->active(&drive->size, drive->value, drive->supervisor) != trying) {
-        return "the supervisor is mistaken about how many are in T (R5)";
+        return "active() is not the number of processes in T (R5)";
     }
     if (trying > drive->subject->threshold(&drive->size) && helpers < 2 * drive->size.r - 1) {
-        return "many are in T, and fewer than 2r-1 of them can help (R6)";
+        return "more than c1 processes are in T, but fewer than 2r-1 helpers (R6)";
     }
     return drive->subject->wrong(&drive->size, drive->value, drive->workers, drive->supervisor);
 }
@@ -162,10 +163,10 @@ const char *drive_adversely(struct drive *drive, unsigned long steps)
     unsigned n = drive->size.n;
     for (unsigned long end = drive->steps + steps, change = 0; drive->steps < end;) {
         if (change == 0 || all == 0) {
-            bool everybody = drive_random(drive, 4) == 0;
+            bool all_awake = drive_random(drive, 4) == 0;
             all = 0;
             for (unsigned i = 0; i <= n; i++) {
-                pace[i] = everybody ? 1 : paces[drive_random(drive, 6)];
+                pace[i] = all_awake ? 1 : paces[drive_random(drive, 6)];
                 pace[i] *= i == n ? 1 + drive_random(drive, 2 * n) : 1;
                 all += pace[i];
             }
@@ -212,5 +213,5 @@ const char *drive_to_rest(struct drive *drive)
             return NULL;
         }
     }
-    return "somebody waits for ever although there is a seat (C2)";
+    return "a process waits for ever although a seat is free (C2)";
 }

@@ -1,10 +1,10 @@
 /*
- * Systems with a supervisor, whole: in every reachable state and at every step the conditions (R1)
- * to (R8) of the 1979 report under which the supervisor can be done without, with the constants
- * c1, c2 and c3 found; that the supervisor's states can be sent as bits; and the shared values.
+ * Systems with a supervisor. In every reachable state and at every step: conditions (R1) to (R8) of
+ * the 1979 report, under which the supervisor can be eliminated, with the constants c1, c2 and c3
+ * that are found; that the supervisor's states can be sent as bits; and the shared values.
  *
- * Workers who are alike are told apart by their states only, so that larger n can be explored: a
- * step of one of two in the same state stands for a step of the other.
+ * Workers are distinguished by their states only, so that larger n can be explored: a step of one
+ * of two workers in the same state stands for a step of the other.
  *
  *     supervised_test [slow]
  */
@@ -35,20 +35,19 @@ static void sort_workers(const struct step_system *system, uint64_t *words, void
     }
 }
 
-/* All reachable states of a machine, and what is asked about them. */
+/* All reachable states of a machine, and the results. */
 struct world {
     struct step_machine machine;
     struct step_system system;
     struct supervised_size size;
     const struct supervised *subject;
     struct check_graph graph;
-    unsigned char
-        *supervisors; /* states of the supervisor, by their number among private states, */
-    uint64_t *ways;   /* and which transitions of each occur, as a mask; 0: is none */
+    unsigned char *supervisors; /* the supervisor's states, by their number among private states */
+    uint64_t *ways; /* the transitions of each that occur, as a mask; 0: not a supervisor's state */
     unsigned c1, c2, c3, bits;
 };
 
-/* A whole state, taken apart. */
+/* A whole state, split. */
 struct parts {
     uint64_t words[STEP_MAX_SHARED_WORDS];
     _Alignas(8) unsigned char states[CHECK_MAX_PROCESSES * STEP_MAX_PRIVATE_BYTES];
@@ -64,7 +63,8 @@ static void explore(struct world *w, const struct step_machine *machine, unsigne
     memset(w, 0, sizeof *w);
     w->machine = *machine;
     w->machine.rebase = sort_workers;
-    w->machine.loose_regions = true; /* a worker's place may be another's after a step */
+    w->machine.loose_regions =
+        true; /* a step may change the place of a worker in the sorted order */
     EXPECT_EQ(step_system_init(&w->system, &w->machine, n, k, r, why), 0);
     w->size = supervised_size_of(&w->system);
     w->subject = machine->subject;
@@ -85,7 +85,7 @@ static enum supervised_eligibility class_of(const struct world *w, const struct 
                                    parts->workers + (size_t)worker * w->subject->worker_bytes);
 }
 
-/* (R1): who may go from one class to another, at a step of `process`. */
+/* (R1): may a worker go from one class to another at a step of `process`? */
 static bool may_change(const struct world *w, unsigned process, unsigned worker,
                        enum supervised_eligibility from, enum supervised_eligibility to)
 {
@@ -96,7 +96,7 @@ static bool may_change(const struct world *w, unsigned process, unsigned worker,
     return process == worker && from == SUPERVISED_DRONE && to == SUPERVISED_HELPER;
 }
 
-/* Every step from a state; what is wrong with one, or NULL. */
+/* Try every step from a state. Return the first fault, or NULL. */
 static const char *wrong_step(const struct world *w, const struct parts *before)
 {
     for (unsigned p = 0; p <= w->size.n; p++) {
@@ -115,14 +115,14 @@ static const char *wrong_step(const struct world *w, const struct parts *before)
             enum supervised_eligibility from = class_of(w, before, i);
             enum supervised_eligibility to = class_of(w, &after, i);
             if (from != to && !may_change(w, p, i, from, to)) {
-                return "a class changes as it must not (R1)";
+                return "a class changes against (R1)";
             }
         }
     }
     return NULL;
 }
 
-/* The supervisor's state as bits, and back. */
+/* Encode and decode the supervisor's state. */
 static const char *wrong_bits(struct world *w, const struct parts *parts)
 {
     unsigned char bits[8 * SUPERVISED_SUPERVISOR_BYTES];
@@ -136,11 +136,11 @@ static const char *wrong_bits(struct world *w, const struct parts *parts)
     }
     w->subject->decode(&w->size, bits, length, back);
     return memcmp(back, parts->supervisor, w->subject->supervisor_bytes) != 0
-               ? "its bits do not lead back to a state"
+               ? "decoding does not return the state"
                : NULL;
 }
 
-/* Note a state of the supervisor and the way it goes on; (R8). */
+/* Record a state of the supervisor and its transition; check (R8). */
 static const char *note_supervisor(struct world *w, uint32_t state, const struct parts *parts)
 {
     const struct check_seen *seen = &w->graph.seen;
@@ -154,10 +154,11 @@ static const char *note_supervisor(struct world *w, uint32_t state, const struct
            w->subject->supervisor_bytes);
     w->ways[number] |= 1ULL << way;
     w->c3 = ways > w->c3 ? ways : w->c3;
-    return way < ways ? NULL : "a transition that there is not (R8)";
+    return way < ways ? NULL : "a transition number out of range (R8)";
 }
 
-/* (R7): with how many states of the supervisor does a value say that at most c1 are in T? */
+/* (R7): the number of supervisor states that go with one value while at most c1 processes are in
+   T. */
 static void count_c2(struct world *w)
 {
     const struct check_parts *shared = &w->graph.seen.shared;
@@ -173,11 +174,11 @@ static void count_c2(struct world *w)
     }
 }
 
-/* What is wrong anywhere, or NULL. */
+/* The first fault in any state, or NULL. */
 static const char *judge(struct world *w)
 {
     uint32_t numbers = w->graph.seen.private.count;
-    const char *wrong = w->graph.wrong; /* (R3) to (R6), and the system's own */
+    const char *wrong = w->graph.wrong; /* (R3) to (R6), and the system's own invariants */
     w->supervisors = calloc(numbers, SUPERVISED_SUPERVISOR_BYTES);
     w->ways = calloc(numbers, sizeof *w->ways);
     EXPECT(w->supervisors != NULL && w->ways != NULL);
@@ -207,8 +208,8 @@ static void leave(struct world *w)
 static const struct series {
     const struct step_machine *machine;
     unsigned k, r, most_n, slow_n;
-    unsigned linear_n; /* from here on each more process adds as many shared values as the last */
-    unsigned c3;       /* where n > k */
+    unsigned linear_n; /* from here on each further process adds the same number of shared values */
+    unsigned c3;       /* for n > k */
 } series[] = {
     {&papers_bucket, 1, 1, 7, 12, 4, 4}, {&papers_bucket, 1, 2, 7, 12, 4, 4},
     {&papers_bucket, 1, 3, 8, 12, 5, 4}, {&papers_bucket, 2, 1, 4, 8, 6, 5},
@@ -216,13 +217,13 @@ static const struct series {
     {&papers_bucket, 3, 2, 2, 3, 9, 8},
 };
 
-/* What the last two sizes of a series said. */
+/* The results of the last two sizes of a series. */
 struct found {
     uint32_t values, more;
     unsigned c2, c3;
 };
 
-/* The constants are of k and r only: once n is large enough they are what they were; and so is the
+/* The constants depend on k and r only: once n is large enough they do not change, nor does the
    number of values that one more process adds. */
 static void expect_like_before(const struct series *row, const struct world *w,
                                struct found *before)
@@ -264,13 +265,13 @@ static void the_conditions_hold_in_every_state_and_at_every_step(void)
     }
 }
 
-/* What is wrong with the classes is found out without what a system says of itself. */
-static void a_broken_class_is_found_out(void)
+/* The conditions catch a broken class even without the system's own invariants. */
+static void a_broken_class_is_caught(void)
 {
     static const struct {
         const char *name, *wrong;
-    } rows[] = {{"mutant-bucket-no-quitters", "a class changes as it must not (R1)"},
-                {"mutant-bucket-stale", "a class changes as it must not (R1)"}};
+    } rows[] = {{"mutant-bucket-no-quitters", "a class changes against (R1)"},
+                {"mutant-bucket-stale", "a class changes against (R1)"}};
     for (unsigned r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         static struct world w;
         struct step_machine machine = *papers_find(rows[r].name);
@@ -287,6 +288,6 @@ int main(int count, char **arguments)
     slow = count > 1 && strcmp(arguments[1], "slow") == 0;
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(the_conditions_hold_in_every_state_and_at_every_step);
-    RUN(a_broken_class_is_found_out);
+    RUN(a_broken_class_is_caught);
     return 0;
 }

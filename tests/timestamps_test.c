@@ -1,7 +1,7 @@
 /*
- * Proposition 3.1 (1994) of timestamps.h, explored: processes that label themselves or scan all
- * others, each as often as it likes, with a record of what must be so. A Scan here says who is
- * before the process that scans; of (1), which speaks of Scans by anybody, that is what is checked.
+ * Proposition 3.1 (1994) for timestamps.h, explored. Processes take labels or scan all others, any
+ * number of times, with a record of what must hold. A Scan here says which processes are before the
+ * scanning one; of (1), which covers Scans by any process, that part is checked.
  */
 #include "check/explore/explore.h"
 #include "papers/timestamps.h"
@@ -20,7 +20,8 @@ static struct timestamps timestamps_of(const struct step_system *system)
 static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     (void)why;
-    system->shared_words = 2 * system->n; /* labels, then records, which no step sees */
+    system->shared_words =
+        2 * system->n; /* labels, then records, which the algorithm does not read */
     system->private_bytes = sizeof(struct timestamps_state);
     return 0;
 }
@@ -77,7 +78,7 @@ static void scan(const struct step_system *system, struct step_memory *memory,
     }
 }
 
-/* Go on with what was begun; else scan, or label if there is no label yet. */
+/* Continue the current operation; otherwise scan, or take a label if there is none yet. */
 static void step(const struct step_system *system, struct step_memory *memory, void *state,
                  unsigned process)
 {
@@ -91,7 +92,7 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     store(system, memory, &records);
 }
 
-/* Who does nothing may label itself anew. */
+/* A process without a current operation may take a new label. */
 static bool event(const struct step_system *system, struct step_memory *memory, void *state,
                   unsigned process, unsigned number)
 {
@@ -138,10 +139,10 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
 }
 
-/* What is wrong first, or NULL. */
+/* The first violation, or NULL. */
 static const char *explore(unsigned n, unsigned broken)
 {
-    static const char *const events[] = {"", "labels anew"};
+    static const char *const events[] = {"", "takes a new label"};
     const struct step_machine machine = {.name = "timestamps",
                                          .title = "Timestamps (1994, Fig. 1)",
                                          .variant = broken,
@@ -177,7 +178,7 @@ static void the_proposition_holds(void)
     EXPECT(explore(3, 0) == NULL);
 }
 
-static void broken_timestamps_are_found_out(void)
+static void broken_timestamps_are_caught(void)
 {
     EXPECT(explore(2, TIMESTAMPS_PRINTED) != NULL);
     EXPECT(explore(2, TIMESTAMPS_EQUAL) != NULL);
@@ -185,7 +186,7 @@ static void broken_timestamps_are_found_out(void)
 
 int main(void)
 {
-    RUN(broken_timestamps_are_found_out);
+    RUN(broken_timestamps_are_caught);
     RUN(the_proposition_holds);
     return 0;
 }

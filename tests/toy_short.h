@@ -1,11 +1,11 @@
 /*
- * Machines with too few shared values, to show what the proofs of lower bounds make of them. Each
- * goes from R to T and with its next step to C, if it may.
+ * Machines with too few shared values, to demonstrate the proofs of the lower bounds. Each process
+ * goes from R to T, and with its next step to C if the machine lets it.
  *
  *     toy_tickets   numbers modulo toy_modulus: a ticket is valid if it is one of the last k
- *     toy_guest     the same, but the last process does as it likes and leaves no trace
- *     toy_forgets   a semaphore that takes all seats for free when one is left
- *     toy_anarchy   everybody may, always
+ *     toy_guest     the same, but the last process enters freely and changes nothing
+ *     toy_forgets   a semaphore that resets to all seats free when one is left
+ *     toy_anarchy   every process enters freely
  */
 #ifndef USHER_TOY_SHORT_H
 #define USHER_TOY_SHORT_H

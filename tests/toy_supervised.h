@@ -1,11 +1,11 @@
 /*
- * A small system with a supervisor, for tests of what can be made of one: k seats, handed out in
- * turn. The supervisor goes around the workers: of those that help it makes some quit, as many as
- * there are seats, and those it enables when it finds a seat for them.
+ * A small system with a supervisor, for tests of constructions on one: k seats, assigned in turn.
+ * The supervisor visits the workers in a cycle. It makes up to k helpers quit, and enables a
+ * quitter when it finds a free seat.
  *
- * At most k of those in T do not help, so c1 = k + 2r-2. An encoding is the turn, and a bit for
- * each who quits and is not enabled: lengths differ. It promises C1 and C2; whoever comes often can
- * keep a worker from ever having its turn.
+ * At most k processes in T do not help, so c1 = k + 2r-2. An encoding is the turn, and a bit for
+ * each quitter that is not enabled: lengths differ. The toy promises C1 and C2; a worker may be
+ * passed over for ever.
  */
 #ifndef TOY_SUPERVISED_H
 #define TOY_SUPERVISED_H
@@ -17,7 +17,7 @@
 
 enum { TOY_MOST = 8 };
 
-/* size.variant: the supervisor waits until none of those is left, and makes k quit at once. */
+/* size.variant: the supervisor waits until there is no quitter, and then makes k quit at once. */
 enum { TOY_AT_ONCE = 1 };
 
 enum toy_class { TOY_AWAY, TOY_HELPS, TOY_QUITS, TOY_ENABLED, TOY_SEATED };
@@ -83,10 +83,10 @@ static unsigned toy_count(const struct supervised_size *size, const void *value,
     return count;
 }
 
-/* TOY_MAKES_QUIT and up: so many quit, less one. */
+/* TOY_MAKES_QUIT + i: i+1 workers quit. */
 enum toy_transition { TOY_GOES_ON, TOY_ENABLES, TOY_MAKES_QUIT };
 
-/* Make those quit whom it is time for. Returns how many. */
+/* Make the workers quit whose turn it is. Return their number. */
 static unsigned toy_make_quit(const struct supervised_size *size, struct toy_value *v,
                               const struct toy_supervisor *x)
 {
@@ -121,7 +121,7 @@ static void toy_follow(const struct supervised_size *size, void *supervisor, uns
     struct toy_supervisor *x = supervisor;
     unsigned quit = transition >= TOY_MAKES_QUIT ? transition - TOY_MAKES_QUIT + 1 : 0;
     unsigned less = transition == TOY_ENABLES;
-    x->quitters = (uint8_t)((x->quitters + quit - less) & 7); /* 7: for broken machines only */
+    x->quitters = (uint8_t)((x->quitters + quit - less) & 7); /* & 7: for broken machines */
     x->turn = (uint8_t)((x->turn + 1U) % size->n);
 }
 

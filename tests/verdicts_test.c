@@ -13,7 +13,7 @@ static unsigned most_n = 4;
 
 enum { MOST_K = 3 };
 
-/* When is a property violated? */
+/* Predicates: the sizes at which a property is violated. */
 static bool never(unsigned n, unsigned k)
 {
     (void)n;
@@ -33,7 +33,7 @@ static bool if_k_below_n(unsigned n, unsigned k)
     return k < n;
 }
 
-/* One process at the head of the line stops, and there is a second one and a second seat. */
+/* The head of the line stops, and there are a second process and a second seat. */
 static bool if_two_and_two(unsigned n, unsigned k)
 {
     return n >= 2 && k >= 2;
@@ -79,17 +79,17 @@ struct row {
         &(machine), STEP_PROMPT, never                                                             \
     }
 
-/* The algorithms on registers of 2002; NAIVE bears no stopped process. */
-#define REGISTERS(machine, stopped_one_hurts)                                                      \
+/* The algorithms on registers of 2002; NAIVE tolerates no stopped process. */
+#define REGISTERS(machine, one_stopped_violates)                                                   \
     {&(machine), STEP_EXCLUSION, never}, {&(machine), STEP_C1, never},                             \
-        {&(machine), STEP_STARVATION, never}, {&(machine), STEP_PROGRESS, stopped_one_hurts},      \
-        {&(machine), STEP_LOCKOUT, stopped_one_hurts}, {&(machine), STEP_DEADLOCK, if_two},        \
+        {&(machine), STEP_STARVATION, never}, {&(machine), STEP_PROGRESS, one_stopped_violates},   \
+        {&(machine), STEP_LOCKOUT, one_stopped_violates}, {&(machine), STEP_DEADLOCK, if_two},     \
         {&(machine), STEP_FIFO, if_two},                                                           \
     {                                                                                              \
         &(machine), STEP_OVERTAKINGS, if_three                                                     \
     }
 
-/* The algorithms on shared queues of 2014, of which nobody may stop. */
+/* The algorithms on shared queues of 2014, in which no process may stop. */
 #define SHARED_QUEUES(machine)                                                                     \
     {&(machine), STEP_EXCLUSION, never}, {&(machine), STEP_C1, never},                             \
         {&(machine), STEP_PROGRESS, never}, {&(machine), STEP_LOCKOUT, never},                     \
@@ -100,7 +100,7 @@ struct row {
         &(machine), STEP_PROMPT, never                                                             \
     }
 
-/* First-in, first-enabled (1994); who is in the doorway is trying already. */
+/* First-in, first-enabled (1994); a process in the doorway is in T. */
 #define FIRST_IN(machine)                                                                          \
     {&(machine), STEP_EXCLUSION, never}, {&(machine), STEP_C1, never},                             \
         {&(machine), STEP_PROGRESS, never}, {&(machine), STEP_LOCKOUT, never},                     \
@@ -148,7 +148,7 @@ static const struct row rows[] = {
     QUEUELIKE(papers_peek_queue),
     SHARED_QUEUES(papers_dqb),
     SHARED_QUEUES(papers_sq2),
-    {&papers_bucket, STEP_EXCLUSION, never}, /* more of it, for other r, in bucket_test.c */
+    {&papers_bucket, STEP_EXCLUSION, never}, /* other r: bucket_test.c */
     {&papers_bucket, STEP_C1, never},
     {&papers_bucket, STEP_C2, never},
     {&papers_bucket, STEP_C4, never},
@@ -157,11 +157,11 @@ static const struct row rows[] = {
     {&papers_bucket, STEP_LOCKOUT, never},
     {&papers_bucket, STEP_STARVATION, never},
     {&papers_bucket, STEP_OVERTAKINGS, never},
-    {&papers_bucket, STEP_DEADLOCK, if_k_below_n}, /* no more than r-1 may stop */
+    {&papers_bucket, STEP_DEADLOCK, if_k_below_n}, /* at most r-1 may stop */
     {&papers_bucket, STEP_FIFO, if_k_below_n},
     {&papers_bucket, STEP_C5, if_two},
     {&papers_bucket, STEP_C6, always},
-    {&papers_bucket_eliminated, STEP_EXCLUSION, never}, /* more of it in eliminated_test.c */
+    {&papers_bucket_eliminated, STEP_EXCLUSION, never}, /* more in eliminated_test.c */
     {&papers_bucket_eliminated, STEP_C1, never},
     {&papers_bucket_eliminated, STEP_C2, never},
     {&papers_bucket_eliminated, STEP_C4, never},
@@ -174,8 +174,7 @@ static const struct row rows[] = {
     {&papers_bucket_eliminated, STEP_FIFO, if_k_below_n},
     {&papers_bucket_eliminated, STEP_C5, if_two},
     {&papers_bucket_eliminated, STEP_C6, always},
-    {&papers_hidden_queue_supervised, STEP_EXCLUSION,
-     never}, /* more of it in hidden_queue_test.c */
+    {&papers_hidden_queue_supervised, STEP_EXCLUSION, never}, /* more in hidden_queue_test.c */
     {&papers_hidden_queue_supervised, STEP_C1, never},
     {&papers_hidden_queue_supervised, STEP_C2, never},
     {&papers_hidden_queue_supervised, STEP_C4, never},
@@ -212,7 +211,7 @@ static bool is_on_registers(const struct step_machine *machine)
 static bool is_left_out(const struct step_machine *machine, unsigned n, unsigned k)
 {
     if (machine == &papers_colored_printed) {
-        return n > 4; /* behind its first violation it grows into millions of states */
+        return n > 4; /* after its first violation it has millions of states */
     }
     if (machine == &papers_fife) {
         return n > 3;
@@ -220,7 +219,7 @@ static bool is_left_out(const struct step_machine *machine, unsigned n, unsigned
     if (machine == &papers_fife_bounded || machine == &papers_fife_atomic) {
         return n > (machine == &papers_fife_atomic && most_n >= 5 ? 3 : 2);
     }
-    if (machine == &papers_hidden_queue) { /* n = 3 in hidden_queue_test.c, and of the next k = 2 */
+    if (machine == &papers_hidden_queue) { /* n = 3 is in hidden_queue_test.c */
         return n > 2;
     }
     if (machine == &papers_hidden_queue_supervised) {
@@ -264,8 +263,8 @@ static bool explore(const struct step_machine *machine, unsigned n, unsigned k, 
     return true;
 }
 
-/* What the tables say of one that is prompt, in numbers: nobody overtakes it, and all others, or
-   none, enter before it. */
+/* The numbers of the tables for a prompt process: no process overtakes it, and all others, or none,
+   enter before it. */
 static const struct {
     const struct step_machine *machine;
     bool others_enter;
@@ -304,7 +303,7 @@ static void expect_numbers(const struct step_machine *machine, unsigned n, unsig
     EXPECT(machine != &papers_peek_queue || any->entries == (int64_t)n - 1);
 }
 
-/* Nothing that decides may depend on the rows: C6 is promised below n only, all else always. */
+/* Decide all properties of a machine at one size, and compare them with its rows. */
 static void check_rows_at(const struct step_machine *machine, unsigned n, unsigned k)
 {
     struct step_system system;
@@ -326,14 +325,14 @@ static void check_rows_at(const struct step_machine *machine, unsigned n, unsign
                           step_property_name(p), report.results[p].verdict, expected);
             exit(1);
         }
-        if (p == STEP_EXCLUSION || p == STEP_LOCKOUT) { /* not vacuously so */
+        if (p == STEP_EXCLUSION || p == STEP_LOCKOUT) { /* not vacuous */
             EXPECT(k >= n || report.results[p].tested > 0);
         }
         if (p == STEP_FIRST_IN || p == STEP_FIRST_ENABLED) {
             EXPECT(n < 2 || report.results[p].tested > 0);
         }
         if (p ==
-            STEP_FIFO) { /* one waits, k are in C or enabled, and there must be one more in R */
+            STEP_FIFO) { /* one process waits, k are in C or enabled, and one more must be in R */
             EXPECT(k + 2 > n || report.results[p].tested > 0);
         }
     }
@@ -356,7 +355,7 @@ static void check_rows_at(const struct step_machine *machine, unsigned n, unsign
     check_graph_free(&graph);
 }
 
-static void every_row_of_every_table_is_so(void)
+static void every_row_of_every_table_holds(void)
 {
     for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
         for (unsigned n = 1; n <= most_n; n++) {
@@ -379,6 +378,6 @@ static void every_row_of_every_table_is_so(void)
 int main(int argc, char **argv)
 {
     most_n = argc > 1 ? (unsigned)atoi(argv[1]) : most_n;
-    RUN(every_row_of_every_table_is_so);
+    RUN(every_row_of_every_table_holds);
     return 0;
 }

@@ -1,7 +1,10 @@
 /*
- * The bank algorithm (1989 paper, 1.3.2; 1979 report, section 1 and Theorem 4.1): one line for all
- * tellers. A 1-exclusion algorithm gives out the head of the line; whoever has it waits until fewer
- * than k are inside, counts itself in, gives the head to the next and goes to a teller.
+ * The bank algorithm (1989 paper, 1.3.2; 1979 report, section 1 and Theorem 4.1): one line of
+ * customers for k tellers.
+ *
+ * A 1-exclusion algorithm decides which process is at the head of the line. The head waits until
+ * COUNT < k, increments COUNT, passes the head to the next process and enters the critical region.
+ * The shared variable is the 1-exclusion algorithm's variable and COUNT.
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
@@ -9,15 +12,15 @@
  *                                         ever (the head of the line stops)
  *     (r,k)-deadlock-free, C2  r = 1      holds for r = 1, violated for r = 2 when 2 <= n
  *     FIFO enabling            yes        holds, 0 overtakings
- *     prompt                   no         holds, at most 0; others enter n-1 times
- *     lockout avoidance        no         violated for 2 <= k, n: one stopped process suffices
- *     starvation               no         holds: nobody waits for ever if nobody stops
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others
+ *     lockout avoidance        no         violated for 2 <= k, n: one stopped process is enough
+ *     starvation               no         holds: if no process stops, none waits for ever
  *     k-queuelike (1979: C6)   no         violated for 2 <= n
- *     bounded waiting (C4)     yes        holds: one that stops in T stops all behind it
+ *     bounded waiting (C4)     yes        holds: a process that stops in T stops all behind it
  *     shared values            (k+1) times the values of the 1-exclusion algorithm
  *
- * The 1-exclusion algorithm is the Colored Ticket at k = 1. As in Theorem 4.1 the step that finds
- * COUNT < k is also the 1-exclusion algorithm's step out of its critical section.
+ * The 1-exclusion algorithm is the Colored Ticket with k = 1. As in Theorem 4.1, the step that
+ * finds COUNT < k is also the 1-exclusion algorithm's step out of its critical region.
  */
 #include "papers/papers.h"
 #include "tickets/colored.h"
@@ -25,14 +28,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* COUNT lives in the spare bits of the colored word. */
+/* COUNT is in the spare bits of the colored word. */
 enum { COUNT_SHIFT = 55, COUNT_MOST = 511 };
 
 enum stage { REMAINDER, IN_LINE, HEAD, INSIDE };
 
 struct state {
     uint32_t stage;
-    uint32_t ticket; /* of the line; 0 outside it */
+    uint32_t ticket; /* the ticket in the line; 0 outside it */
 };
 
 static const struct colored_shape *line_of(const struct step_system *system)
@@ -70,14 +73,14 @@ static uint64_t delta(const struct step_system *system, uint64_t value, void *st
     struct state *x = state;
     (void)process;
     switch ((enum stage)x->stage) {
-    case REMAINDER: /* 1. the entry protocol of the 1-critical section algorithm */
+    case REMAINDER: /* 1. entry protocol of the 1-exclusion algorithm */
         value = colored_take(line, value, 0);
         x->ticket = colored_issue(line, value);
         /* fall through */
     case IN_LINE:
         x->stage = colored_is_valid(line, value, x->ticket, 0) ? HEAD : IN_LINE;
         break;
-    case HEAD: /* 2. wait until COUNT < k, then COUNT := COUNT + 1;  3. its exit protocol */
+    case HEAD: /* 2. wait until COUNT < k; COUNT := COUNT + 1;  3. exit protocol of 1. */
         if (value >> COUNT_SHIFT < system->k) {
             value = colored_validate(line, value, x->ticket, 0) + (1ULL << COUNT_SHIFT);
             *x = (struct state){INSIDE, 0};
@@ -118,7 +121,7 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
                     colored_color(line, valid));
 }
 
-/* (k+1) times Theorem 4.1's bound for the line, binom(2,1) (2 M)^2. */
+/* (k+1) times the bound of Theorem 4.1 (1989) for the line, binom(2,1) (2 M)^2. */
 static double bound(const struct step_system *system)
 {
     double tickets = 2.0 * line_of(system)->m;

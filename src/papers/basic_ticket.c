@@ -22,7 +22,7 @@ uint64_t basic_ticket_delta(const struct basic_ticket *tickets, const struct ste
         x->region = STEP_REMAINDER;
         x->ticket = 0;
         return value;
-    case STEP_EXIT: /* there is none: leaving is a single step */
+    case STEP_EXIT: /* unused: a process leaves in a single step */
         break;
     }
     return value;

@@ -1,12 +1,12 @@
 /*
- * Labels of bounded size: see bounded_labels.h. Digits 1..5 are 0..4 here; in the variant that has
- * no 1 and 2 the digits 3..5 are 0..2, so that the label to start with is 0 there, too.
+ * Labels of bounded size: see bounded_labels.h. Digits 1..5 are stored as 0..4. In the variant
+ * without 1 and 2 the digits 3..5 are stored as 0..2, so the initial label is 0 there too.
  */
 #include "papers/bounded_labels.h"
 
 #include <stdio.h>
 
-enum { DIGITS = 5, START = 2 /* digits before those that go round */ };
+enum { DIGITS = 5, START = 2 /* digits before the cycle 3, 4, 5 */ };
 
 uint32_t bounded_labels_count(unsigned n)
 {
@@ -33,15 +33,15 @@ static bool has(const struct bounded_labels *labels, enum bounded_labels_broken 
     return (labels->broken & (unsigned)bit) != 0;
 }
 
-/* The first of the three digits that go round. */
-static unsigned round_from(const struct bounded_labels *labels)
+/* The first of the three digits that form a cycle. */
+static unsigned cycle_from(const struct bounded_labels *labels)
 {
     return has(labels, BOUNDED_NO_START) ? 0 : START;
 }
 
 static unsigned digit_after(const struct bounded_labels *labels, unsigned a)
 {
-    unsigned from = round_from(labels);
+    unsigned from = cycle_from(labels);
     if (a == 0 && has(labels, BOUNDED_NO_TWO)) {
         return from;
     }
@@ -50,7 +50,7 @@ static unsigned digit_after(const struct bounded_labels *labels, unsigned a)
 
 static bool digit_before(const struct bounded_labels *labels, unsigned a, unsigned b)
 {
-    unsigned from = round_from(labels);
+    unsigned from = cycle_from(labels);
     if (a < from || b < from) {
         return a < b;
     }
@@ -82,7 +82,7 @@ static unsigned last_of(const struct bounded_labels *labels, const uint32_t *all
     return last;
 }
 
-/* How many of the others have the digits 1..h of `label`. */
+/* The number of the others that have the digits 1..h of `label`. */
 static unsigned count_there(const struct bounded_labels *labels, const uint32_t *all,
                             unsigned process, uint32_t label, unsigned h)
 {
@@ -112,7 +112,7 @@ uint32_t bounded_labels_next(const struct bounded_labels *labels, const uint32_t
         return all[process];
     }
     unsigned h = level_of(labels, all, process, all[m]);
-    uint32_t below = bounded_labels_count(labels->n - h); /* the labels with given digits 1..h */
+    uint32_t below = bounded_labels_count(labels->n - h); /* labels with given digits 1..h */
     uint32_t tail = has(labels, BOUNDED_TAIL) ? all[m] : 0;
     uint32_t place = upper(labels, all[m], h - 1);
     uint32_t after = digit_after(labels, digit(labels, all[m], h));
@@ -140,7 +140,7 @@ int bounded_labels_print(const struct bounded_labels *labels, uint32_t label, ch
 {
     char digits[BOUNDED_LABELS_MOST + 1] = "";
     for (unsigned h = 1; h < labels->n; h++) {
-        digits[h - 1] = (char)('1' + START - round_from(labels) + digit(labels, label, h));
+        digits[h - 1] = (char)('1' + START - cycle_from(labels) + digit(labels, label, h));
     }
     return snprintf(out, size, "%s", digits);
 }

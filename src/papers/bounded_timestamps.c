@@ -38,7 +38,7 @@ unsigned bounded_timestamps_word_bits(const struct bounded_timestamps *ts, unsig
     return step_bits_of(vectors);
 }
 
-/* All labels in one word: a number with the label of process 0 as its last digit. */
+/* All labels in one word: a number whose last digit is the label of process 0. */
 static void unpack(const struct bounded_timestamps *ts, uint64_t word, uint32_t *all)
 {
     for (unsigned j = 0; j < ts->labels.n; j++) {
@@ -86,14 +86,14 @@ static void finish(struct bounded_timestamps_state *x)
     snapshot_end(&x->x);
 }
 
-/* Write the own label into the word of all. */
+/* Write the process's label into the word of all labels. */
 static void write_atomic(const struct bounded_timestamps *ts, struct step_memory *memory,
                          unsigned process, uint32_t label)
 {
     unsigned word = ts->registers.first;
     uint32_t all[BOUNDED_TIMESTAMPS_MOST];
     uint64_t before;
-    do { /* who fails has seen somebody else succeed; alone, as when explored, it is one access */
+    do { /* a failure means that another process succeeded; in the checker this is one access */
         before = atomic_load(&memory->words[word]);
         unpack(ts, before, all);
         all[process] = label;

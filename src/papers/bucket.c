@@ -1,25 +1,29 @@
 /*
  * The bucket algorithm (1979, Lemma 4.4): bounded waiting with O(N) shared values, for workers and
- * a supervisor that never fails.
+ * a supervisor that never fails. The report's l is k here, and its k is r, the robustness. bucket.h
+ * describes the shared variable.
  *
  *     property                 promised   decided for k = 1, n <= 4; k = 2, n <= 3; r <= 3
  *                                         (n = 5; n = 4 by make model)
  *     at most k in C           yes        holds
  *     (r,k)-deadlock-free, C2  yes        holds, for max(2, r) and no more
- *     bounded waiting, C4'     yes        holds, at most 1 cycle of another
+ *     bounded waiting, C4'     yes        holds, at most 1 cycle of another process
  *     FIFO enabling, C5'       no         violated for n >= 2
  *     avoidance of k-deadlock  no         violated for n > k (at r = k): r may stop in main
  *     progress, lockout        no         hold (at r = k)
- *     overtakings              no         n-1 at most, by all others together
+ *     overtakings              no         at most n-1, by all others together
  *     (R1) to (R8)             yes        hold for k = 1, n <= 7; k = 2, n <= 3; k = 3, n <= 2
  *                                         (12; 8, with r = 3 6; 3 by make model)
  *     c1, c2, c3               of k and r c1 = k max(1,r-1) + 2r-2, c3 = max(2^k, k+3)
  *     shared values            O(N)       296 N - 238 (k = 1, r <= 2, N >= 3),
  *                                         3703 N - 6059 (k = 2, r <= 2, N >= 5)
  *
- * It differs from the print as bucket.h and docs/algorithms.md say. A bucket that is as large as
- * the failures are many must not wait for a move (`maincount <= r-1`); one of r-1 = 0 cannot hold
- * anybody, so the limit is 1 at least.
+ * Differences from the print (docs/algorithms.md lists all):
+ *
+ * - The gate takes all of main if maincount <= r-1; the print says <. With < the supervisor waits
+ *   for a move although all r-1 processes in main may have failed.
+ * - A bucket holds max(1, r-1) processes, not r-1. With r = 1 it could hold none.
+ * - active() counts the larger of bufcount and maincount while main is being filled, not their sum.
  */
 #include "papers/bucket.h"
 #include "papers/papers.h"
@@ -32,7 +36,7 @@ static unsigned colors_of(const struct supervised_size *size)
     return size->k + 3;
 }
 
-/* With r = 1 the report's r-1 would be no process at all. */
+/* max(1, r-1), or the report's r-1 in mutants. */
 unsigned bucket_limit(const struct supervised_size *size)
 {
     bool printed = bucket_is(size, BUCKET_AS_PRINTED) || bucket_is(size, BUCKET_LIMIT);
@@ -53,7 +57,7 @@ static void init(const struct supervised_size *size, void *value, void *supervis
 {
     struct bucket_value *v = value;
     (void)size;
-    *v = (struct bucket_value){.buf = 0, .main = 1, .gate = 2}; /* elig: all may help */
+    *v = (struct bucket_value){.buf = 0, .main = 1, .gate = 2}; /* elig: all are helpers */
     *(struct bucket_supervisor *)supervisor = (struct bucket_supervisor){0};
 }
 
@@ -81,7 +85,7 @@ static void work(const struct supervised_size *size, void *value, void *worker, 
         v->bufcount++;
     } else if (w->region == STEP_TRYING) {
         try_once(size, v, w);
-    } else { /* the exit protocol: one step, and there is no exit region */
+    } else { /* the exit protocol is one step, so there is no exit region */
         v->cscount = (uint8_t)(v->cscount - !bucket_is(size, BUCKET_STAYS_INSIDE));
         *w = (struct bucket_worker){.region = STEP_REMAINDER};
     }
@@ -93,7 +97,7 @@ static enum step_region region(const struct supervised_size *size, const void *w
     return (enum step_region)((const struct bucket_worker *)worker)->region;
 }
 
-/* The first colour that no bucket has, made ready for a new one. */
+/* Prepare and return the first colour that no bucket has. */
 static uint8_t new_color(const struct supervised_size *size, struct bucket_value *v,
                          const struct bucket_supervisor *s)
 {
@@ -112,9 +116,9 @@ static uint8_t new_color(const struct supervised_size *size, struct bucket_value
     return color;
 }
 
-/* Which of the buckets that are fully enabled are empty: bit j for the j-th of them. */
-static unsigned empty_ones(const struct supervised_size *size, const struct bucket_value *v,
-                           const struct bucket_supervisor *s)
+/* The empty buckets among those that are fully enabled: bit j for the j-th of them. */
+static unsigned empty_buckets(const struct supervised_size *size, const struct bucket_value *v,
+                              const struct bucket_supervisor *s)
 {
     unsigned mask = 0;
     unsigned j = 0;
@@ -144,7 +148,7 @@ static void eliminate(struct bucket_supervisor *s, unsigned mask)
     s->length = (uint8_t)kept;
 }
 
-/* All of main fits the gate. */
+/* Does all of main fit into the gate? */
 static bool main_is_small(const struct supervised_size *size, const struct bucket_supervisor *s)
 {
     if (bucket_is(size, BUCKET_AS_PRINTED) || bucket_is(size, BUCKET_STRICT)) {
@@ -176,7 +180,7 @@ static bool may_enable(const struct supervised_size *size, const struct bucket_v
            first_to_enable(size, s) < s->length;
 }
 
-/* What the supervisor's step does to the value, and which way it goes on. */
+/* Apply the supervisor's step to the value, and return the number of the transition. */
 static unsigned transition(const struct supervised_size *size, void *value, const void *supervisor)
 {
     struct bucket_value *v = value;
@@ -184,7 +188,7 @@ static unsigned transition(const struct supervised_size *size, void *value, cons
     uint8_t color;
     switch ((enum bucket_place)s->place) {
     case BUCKET_ELIMINATE:
-        return empty_ones(size, v, s);
+        return empty_buckets(size, v, s);
     case BUCKET_FILL_MAIN:
         if (v->bufcount != s->maincount && !bucket_is(size, BUCKET_UNCOUNTED)) {
             return 0;
@@ -208,7 +212,7 @@ static unsigned transition(const struct supervised_size *size, void *value, cons
         v->enb[color] = 0;
         v->elig[color] =
             bucket_is(size, BUCKET_NO_QUITTERS) ? SUPERVISED_HELPER : SUPERVISED_QUITTER;
-        v->gate = new_color(size, v, s); /* `gate` itself still counts as taken */
+        v->gate = new_color(size, v, s); /* the old gate colour is still in use here */
         return color;
     case BUCKET_ENABLE:
         if (!may_enable(size, v, s)) {
@@ -224,7 +228,7 @@ static unsigned transition(const struct supervised_size *size, void *value, cons
     return 0;
 }
 
-/* Where the supervisor goes on after what it has done at `place`. */
+/* The supervisor's next place after its step at `place`. */
 static uint8_t place_after(const struct supervised_size *size, const struct bucket_supervisor *s,
                            enum bucket_place place)
 {
@@ -251,14 +255,14 @@ static void follow(const struct supervised_size *size, void *supervisor, unsigne
 {
     struct bucket_supervisor *s = supervisor;
     enum bucket_place place = (enum bucket_place)s->place;
-    bool again = false;
+    bool stays = false;
     switch (place) {
     case BUCKET_ELIMINATE:
         eliminate(s, way);
         break;
     case BUCKET_FILL_MAIN:
-        again = way == 0;
-        s->maincount = (uint8_t)(s->maincount + again);
+        stays = way == 0;
+        s->maincount = (uint8_t)(s->maincount + stays);
         break;
     case BUCKET_FILL_GATE:
         if (!main_is_small(size, s)) {
@@ -269,8 +273,8 @@ static void follow(const struct supervised_size *size, void *supervisor, unsigne
         s->maincount = 0;
         break;
     case BUCKET_AWAIT_MOVE:
-        again = way == 0;
-        if (!again) {
+        stays = way == 0;
+        if (!stays) {
             follow_move(s);
         }
         break;
@@ -287,10 +291,10 @@ static void follow(const struct supervised_size *size, void *supervisor, unsigne
     case BUCKET_PLACES:
         break;
     }
-    if (!again) {
+    if (!stays) {
         s->place = place_after(size, s, place);
         if (s->place == BUCKET_FILL_MAIN) {
-            s->maincount = 0; /* where it was anything else a guard has been dropped */
+            s->maincount = 0; /* it differs from 0 only in mutants */
         }
     }
 }
@@ -337,8 +341,9 @@ static unsigned active(const struct supervised_size *size, const void *value,
     bool filling = s->place == BUCKET_FILL_MAIN && !bucket_is(size, BUCKET_ACTIVE);
     unsigned all = v->bufcount + s->maincount;
     if (filling) {
-        /* Who is counted into main still is in buf, so bufcount it is. But (R7) asks about values
-           that do not go with this state, too, and maincount must not be large there. */
+        /* The processes counted into main are still in buf, so bufcount would be right. But (R7)
+           also asks about values that do not go with this state, and there maincount must not be
+           large. */
         all = v->bufcount > s->maincount ? v->bufcount : s->maincount;
     }
     all += s->gatecount;

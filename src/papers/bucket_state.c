@@ -1,4 +1,4 @@
-/* The bucket algorithm's states: as bits, in words, what always holds, how many. See bucket.h. */
+/* The bucket algorithm's states: encoding, word sizes, invariant, bound. See bucket.h. */
 #include "papers/bucket.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static unsigned width_of(unsigned most)
     return width;
 }
 
-/* How many bits each part of the supervisor's state takes. */
+/* The bits of each part of the supervisor's state. */
 struct widths {
     unsigned place, length, color, count, maincount;
 };
@@ -41,7 +41,7 @@ static uint8_t get(const unsigned char *bits, unsigned *at, unsigned width)
     return (uint8_t)number;
 }
 
-/* place, maincount, gatecount, length, then colour and count of each bucket of the queue. */
+/* place, maincount, gatecount, length, then colour and count of each bucket on the queue. */
 unsigned bucket_encode(const struct supervised_size *size, const void *supervisor,
                        unsigned char *bits)
 {
@@ -82,12 +82,12 @@ unsigned bucket_most_bits(const struct supervised_size *size)
     return w.place + w.maincount + w.count + w.length + size->k * (w.color + w.count);
 }
 
-/* What each colour should be, by what value and supervisor say. */
+/* The state of each colour as value and supervisor determine it. */
 struct expected {
     unsigned holders[BUCKET_COLORS];
-    unsigned buckets[BUCKET_COLORS]; /* how many have it: 0 or 1 */
+    unsigned buckets[BUCKET_COLORS]; /* buckets of this colour: 0 or 1 */
     uint8_t elig[BUCKET_COLORS];
-    unsigned enabled; /* in all */
+    unsigned enabled; /* enabled processes in all */
 };
 
 static void expect(struct expected *e, unsigned color, unsigned holders, uint8_t elig)
@@ -129,8 +129,9 @@ static const char *wrong_queue(const struct supervised_size *size, const struct 
             return "a bucket of the queue has too many processes";
         }
     }
-    return v->move && s->place != BUCKET_AWAIT_MOVE ? "one may move, and nobody waits for it"
-                                                    : NULL;
+    return v->move && s->place != BUCKET_AWAIT_MOVE
+               ? "`move` is set, but the supervisor does not wait for a move"
+               : NULL;
 }
 
 const char *bucket_wrong(const struct supervised_size *size, const void *value, const void *workers,
@@ -147,11 +148,11 @@ const char *bucket_wrong(const struct supervised_size *size, const void *value, 
         critical += w[i].region == STEP_CRITICAL;
     }
     if (v->cscount != critical || critical + e.enabled > size->k) {
-        return "more are in C or may enter than there are seats, or cscount is wrong";
+        return "more than k processes are in C or enabled, or cscount is wrong";
     }
     for (unsigned c = 0; c < BUCKET_COLORS; c++) {
         if (e.buckets[c] > 1) {
-            return "two buckets have one colour";
+            return "two buckets have the same colour";
         }
         if (holders[c] != e.holders[c]) {
             return "the count of a bucket is wrong";
@@ -176,7 +177,7 @@ int bucket_print(const struct supervised_size *size, const void *value, char *ou
                     v->bufcount, v->main, v->gate, v->move, elig, enb, v->cscount);
 }
 
-/* All combinations of what the shared variables may be: N+1 times a number of k and r. */
+/* All combinations of the ranges of the shared variables: N+1 times a function of k and r. */
 double bucket_bound(const struct step_system *system)
 {
     struct supervised_size size = supervised_size_of(system);
@@ -194,7 +195,7 @@ static unsigned bits(const struct step_system *system, unsigned word)
     struct supervised_size size = supervised_size_of(system);
     unsigned most = bucket_limit(&size) < size.k ? bucket_limit(&size) : size.k;
     unsigned first =
-        word % 2 == 1 ? 0 : 8; /* elig has words 1 and 2, enb 3 and 4: a colour a byte */
+        word % 2 == 1 ? 0 : 8; /* elig is in words 1 and 2, enb in 3 and 4: one byte a colour */
     unsigned colors = size.k + 3 < first ? 0 : size.k + 3 - first;
     if (word == 0) {
         return 3 * width_of(size.k + 2) + 1 + width_of(size.n) + width_of(size.k);
@@ -204,6 +205,6 @@ static unsigned bits(const struct step_system *system, unsigned word)
 
 const struct step_space bucket_space = {
     .bits = bits,
-    .says = "O(N): N+1 times all that the others may be (1979, Lemma 4.4)",
+    .says = "O(N): N+1 times the values of the other variables (1979, Lemma 4.4)",
     .note = "The formula counts values; here each variable has whole bits.",
 };

@@ -1,19 +1,21 @@
 /*
- * The Colored Ticket Algorithm (1989 paper, Figs 2, 4, 6, 7), with the two misprints of the scan
- * corrected: QUANT starts as k,0,..,0 (Fig. 7 prints all 0), and LEADS on equal colours is >=
- * (Fig. 4 prints >). colored_printed.c keeps the printed version.
+ * The Colored Ticket Algorithm (1989 paper, Figs 2, 4, 6, 7). The shared variable is ISSUE, VALID
+ * and QUANT (tickets/colored.h).
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
  *     avoidance of k-deadlock  yes        holds
  *     FIFO enabling            yes        holds, 0 overtakings
- *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others if k < n
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     k-queuelike (1979: C6)   yes, k<n   holds
  *     equivalent to queue      yes        holds
  *     shared values            at most binom(2k,k) ((k+1) M)^2, M = 1+max(k,n-k)
  *                                         holds; n=3,k=1: 24 values, 186 states;
  *                                         n=4,k=2: 123 values, 16,311 states
+ *
+ * Differences from the print: QUANT starts as k,0,..,0 (Fig. 7 prints all 0), and LEADS on equal
+ * colours is >= (Fig. 4 prints >). colored_printed.c is the printed version.
  */
 #include "papers/basic_ticket.h"
 #include "papers/colored_machine.h"

@@ -1,21 +1,23 @@
 /*
- * The Colored Ticket Algorithm of the 1979 report (Theorem 4.2): blocks of N tickets, and a process
- * always passes through its trying region, so taking a ticket and looking at it are two steps.
+ * The Colored Ticket Algorithm of the 1979 report (Theorem 4.2). The shared variable is ISSUE,
+ * VALID and QUANT, with blocks of N tickets. A process always passes through the trying region:
+ * taking a ticket and testing it are two steps.
  *
  *     property                 promised   decided for all k < n <= 4, k <= 3 (n = 5 by make model)
  *     at most k in C           yes        holds
  *     avoidance of k-deadlock  (1989)     holds
  *     (r,k)-deadlock-free, C2  any r      holds
  *     FIFO enabling, C5'       yes        holds, 0 overtakings
- *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others if k < n
  *     k-queuelike, C6          yes        holds
  *     equivalent to a queue    (1989)     to queue-two-step, not to queue
  *     shared values            binom(2k-1,k) (k+1)^2 N^2 as printed
  *                                         holds (the initial value included)
  *
- * The report numbers tickets 1..N and starts with ISSUE = (N, k) and VALID = (k, 0); here VALUE is
- * the number less one, so that the tickets are those of src/tickets/colored.h with M = N. It needs
- * k < N: only then do the two pointers tell which of them leads.
+ * Differences from the print: the report numbers tickets 1..N and starts with ISSUE = (N, k), VALID
+ * = (k, 0). Here VALUE is that number less one, so tickets are those of src/tickets/colored.h with
+ * M = N. The algorithm needs k < N: otherwise the two pointers do not determine which of them
+ * leads.
  */
 #include "papers/basic_ticket.h"
 #include "papers/colored_machine.h"
@@ -47,7 +49,8 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     step_update(system, memory, 0, colored_machine_delta_two_steps, state, process);
 }
 
-/* VALID's colour always has a ticket, so binom(2k-1, k) QUANT vectors suffice for each VALID. */
+/* VALID's colour always has a ticket, so each VALID occurs with at most binom(2k-1, k) QUANT
+   vectors. */
 static double bound(const struct step_system *system)
 {
     return colored_machine_bound(system) / 2;

@@ -1,4 +1,4 @@
-/* What the machines over colored tickets share: see colored_machine.h. */
+/* The code shared by the machines over colored tickets: see colored_machine.h. */
 #include "papers/colored_machine.h"
 
 #include "papers/basic_ticket.h"

@@ -1,16 +1,16 @@
 /*
- * The Colored Ticket Algorithm exactly as the scan of the 1989 paper prints it: Fig. 7 starts QUANT
- * with all 0, and Fig. 4's LEADS on equal colours is >. A transcription, not a variant of
- * colored.c, since QUANT goes below zero here and has no rank.
+ * The Colored Ticket Algorithm exactly as the scan of the 1989 paper prints it (Figs 2, 4, 6, 7).
+ * The shared variable is ISSUE, VALID and QUANT. Fig. 7 starts QUANT with all 0, and LEADS of Fig.
+ * 4 on equal colours is >.
  *
  *     property                 promised   decided for n <= 4, k <= 3
  *     at most k in C           yes        violated for k < n; shortest trace at n=2, k=1: 1 2
  *     with either misprint alone          violated by the same trace (mutants printed-quant,
  *                                         printed-leads)
  *
- * QUANT's entries are kept modulo 8. The printed algorithm lets them drift without bound once two
- * processes hold the same ticket, so what is found behind the first violation is found for this
- * arithmetic; the violation itself is not touched by it.
+ * This is a transcription, not a variant of colored.c: QUANT goes below zero here, so it has no
+ * rank. QUANT's entries are kept modulo 8. As printed they drift without bound once two processes
+ * hold the same ticket. The first violation does not depend on the modulus; later findings do.
  */
 #include "papers/colored_printed.h"
 
@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The global variables, in a word: four values of 8 bits, then QUANT's entries of 3 bits each. */
+/* The global variables in one word: four values of 8 bits, then QUANT's entries of 3 bits each. */
 enum { FIELD_BITS = 8, QUANT_SHIFT = 32, QUANT_BITS = 3, MOST_COLORS = 10 };
 
 struct globals {
@@ -90,7 +90,7 @@ static bool leads(const struct step_system *system, unsigned a_value, unsigned a
     return a_value < b_value;
 }
 
-/* Fig. 6; the bound on C is ours, so that a spoilt QUANT does not run off the array. */
+/* Fig. 6. The bound on C is ours: a corrupt QUANT must not run off the array. */
 static unsigned new_color(const struct globals *g)
 {
     unsigned c = 0;

@@ -1,6 +1,6 @@
 /*
- * The printed Colored Ticket and its half-corrected forms; only mutants.c and tests name the
- * latter.
+ * The printed Colored Ticket, and its versions with one or both misprints corrected. Only mutants.c
+ * and tests name the latter.
  */
 #ifndef USHER_PAPERS_COLORED_PRINTED_H
 #define USHER_PAPERS_COLORED_PRINTED_H
@@ -15,7 +15,7 @@ enum colored_printed_variant {
 extern const struct step_machine papers_mutant_printed_quant;
 extern const struct step_machine papers_mutant_printed_leads;
 
-/* Both corrected: must agree with papers_colored, which shows the transcription faithful. */
+/* Both misprints corrected. It must agree with papers_colored, which checks the transcription. */
 extern const struct step_machine papers_printed_corrected;
 
 #endif

@@ -1,15 +1,16 @@
 /*
  * The Colored Ticket Algorithm with the smallest blocks (1989 paper, footnote 2): M = max(k, N-k).
- * The footnote excepts k = N-k; exploration finds that it works there too.
+ * The shared variable is that of colored.c. The footnote excepts k = N-k; exploration finds that it
+ * works there too.
  *
  *     property                 promised   decided for all n <= 5, k <= 3, k < n
  *     at most k in C           k != n-k   holds, also for k = n-k
  *     FIFO enabling            k != n-k   holds, also for k = n-k
- *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others if k < n
  *     equivalent to queue      k != n-k   holds, also for k = n-k
  *     one smaller still        no         violated (mutant-m-too-small)
  *
- * If M = k, then VALID = (k,0) does not exist: start with VALID = (0,1), QUANT = k-1,1,0,..
+ * If M = k, ticket (k,0) does not exist: the initial value is VALID = (0,1), QUANT = k-1,1,0,..
  */
 #include "papers/basic_ticket.h"
 #include "papers/colored_machine.h"
@@ -41,8 +42,8 @@ static void init(const struct step_system *system, uint64_t *words)
         words[0] = colored_start(shape);
         return;
     }
-    /* VALID is the k-th ticket after (0,0): in the second block, k-(m-1) tickets of which are
-     * valid. */
+    /* VALID is the k-th ticket after (0,0). It is in the second block, of which k-(m-1) tickets are
+       valid. */
     uint32_t row = all_first;
     for (uint32_t in_second = shape->k - (shape->m - 1); in_second > 0; in_second--) {
         row = quant_move(shape->k, row, 0, 1);

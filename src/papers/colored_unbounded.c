@@ -1,12 +1,13 @@
 /*
- * The Unbounded Colored Ticket Algorithm (1989 paper, Figs 2, 4 and 5): blocks of M tickets, a
- * fresh colour for every block. The step between numbered and colored tickets.
+ * The Unbounded Colored Ticket Algorithm (1989 paper, Figs 2, 4 and 5): blocks of M tickets, and a
+ * new colour for every block. It is the step between numbered and colored tickets. The shared
+ * variable is ISSUE and VALID, each a pair of VALUE and COLOR.
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
  *     avoidance of k-deadlock  yes        holds
  *     FIFO enabling            yes        holds, 0 overtakings
- *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others if k < n
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     k-queuelike (1979: C6)   yes, k<n   holds
  *     equivalent to queue      yes        holds
@@ -27,8 +28,8 @@
  *    |     COLOR      |    VALUE    |
  *    +----------------+-------------+
  *
- * Colours are compared for equality only. In a run for real they wrap after 2^20 blocks, which a
- * process would have to sleep through between two looks at its ticket to be misled.
+ * Colours are compared for equality only. In a real run they wrap after 2^20 blocks. A process
+ * would go wrong only if it slept that long between two tests of its ticket.
  */
 enum { VALUE_BITS = 12, COLOR_BITS = 20, COLOR_MASK = (1 << COLOR_BITS) - 1 };
 
@@ -82,7 +83,7 @@ static void init(const struct step_system *system, uint64_t *words)
     words[0] = word_of(ticket_of(0, 0), ticket_of(system->k, 0));
 }
 
-/* Fig. 4, with >= where the scan prints >. */
+/* Fig. 4, with >= where the scan prints > on equal colours. */
 static bool leads(uint32_t a, uint32_t b)
 {
     if (color_of(a) == color_of(b)) {
@@ -103,7 +104,7 @@ static bool is_valid(const struct step_system *system, uint64_t word, uint32_t t
     return true;
 }
 
-/* Fig. 5: the same for ISSUE and for VALID. */
+/* Fig. 5, for ISSUE and for VALID. */
 static uint32_t next(const struct step_system *system, uint32_t ticket)
 {
     uint32_t m;
@@ -142,9 +143,11 @@ static void step(const struct step_system *system, struct step_memory *memory, v
 
 /*
  * Canonical form: shift the colours so that the lower of ISSUE's and VALID's is 1, and write (0,0)
- * for every ticket whose colour is below both. Sound: colours are only compared for equality, so a
- * shift changes no future; and a colour that both pointers have left never comes back, so such a
- * ticket takes Fig. 4's last branch for ever and Fig. 5 does not look at the ticket discarded.
+ * for every ticket whose colour is below both. Sound:
+ *
+ * - Colours are compared for equality only, so a shift changes no future.
+ * - A colour that both pointers have left does not return. Such a ticket always takes the last
+ *   branch of Fig. 4, and Fig. 5 ignores the ticket that is discarded.
  */
 static void rebase(const struct step_system *system, uint64_t *words, void *states)
 {

@@ -1,25 +1,27 @@
 /*
  * Mutual exclusion with two shared queues without peek: J. Wang, Z. Wang, "Mutual Exclusion
- * Algorithms in the Shared Queue Model", ICDCN 2014, LNCS 8314, pp. 29-43, Algorithm 1 (DQB).
+ * Algorithms in the Shared Queue Model", ICDCN 2014, LNCS 8314, pp. 29-43, Algorithm 1 (DQB). The
+ * shared variables are the queues q0 and q1.
  *
- * One token, the order, goes round in the queues q0 and q1, and whoever has it may be in C. It
- * carries the line of those who have been heard of, and for each process the queue in which it
- * looks for the order. Who arrives puts its number into q1 and looks in q0. Who dequeues the order
- * takes all numbers out of q1 into the line; unless it is first in line, or nobody is, it puts the
- * order back and from then on looks in the other queue, where the order is not.
+ * There is one token, the order; a process must hold it to be in C. It moves between the processes
+ * through q0 and q1. The order carries `queue`, the line of processes that are known to wait, and
+ * `wait`, the queue in which each process looks for the order. An arriving process enqueues its
+ * number in q1 and looks in q0. A process that dequeues the order moves all numbers from q1 into
+ * the line. If the line is empty or the process is first in it, it enters. Otherwise it puts the
+ * order back, and from then on looks in the other queue, where the order is not.
  *
  *     property                  promised   decided for k = 1, n <= 4 (n = 5 by make model)
  *     at most 1 in C            yes        holds
  *     no starvation             yes        holds
  *     one order, no number lost yes        holds (Lemma 1, Observations 2 to 4): `invariant`
  *     (r,1)-deadlock-free, C2   no         r = 1: holds for n <= 4; r = 2: violated for n >= 2
- *     avoidance of 1-deadlock   no         violated for n >= 2: one with the order stops
+ *     avoidance of 1-deadlock   no         violated for n >= 2: a process with the order stops
  *     FIFO enabling             no         violated for n >= 2
- *     overtakings               no         at most 1, 1, 3, 6 for n = 2, 3, 4, 5; while one tries
- *                                          the others enter at most n(n-1)/2 times, all together
+ *     overtakings               no         at most 1, 1, 3, 6 for n = 2, 3, 4, 5; while a process
+ *                                          is in T the others enter at most n(n-1)/2 times in all
  *     prompt                    no         at most 0, 0, 2, 5; others enter 1, 2, 5, 9 times
  *
- * As printed: no line had to be changed.
+ * It is as printed; no line is changed.
  */
 #include "papers/papers.h"
 #include "papers/shared_queue.h"
@@ -32,7 +34,7 @@
  *     number(i):  0, i                                      1 + b bits, b bits for a process
  *     order:      1, length of queue, wait[n], queue        1 + 4 + n + b * length bits
  *
- * A process is in at most one of q1, order.queue and all tmp (Observation 2), so the longest queue
+ * A process is in at most one of q1, order.queue and all tmp (Observation 2). So the longest queue
  * has n numbers and an order with an empty line: n(1 + b) + 5 + n <= 63 for n <= 9.
  */
 enum { MOST = 9, LENGTH_BITS = 4 };
@@ -47,25 +49,25 @@ enum stage {
 
 enum variant {
     AS_PRINTED,
-    ALLOWS_ANY,        /* line 11: whoever has the order is allowed in */
-    ALLOWS_FIRST_ONLY, /* line 11: nobody is allowed in if the line is empty */
-    FORGETS_TMP,       /* line 12: the numbers found while looking are not put in line */
-    SWEEPS_ONCE,       /* line 18: q1 is not emptied, one number is taken out */
+    ALLOWS_ANY,        /* line 11: the holder of the order always enters */
+    ALLOWS_FIRST_ONLY, /* line 11: no process enters if the line is empty */
+    FORGETS_TMP,       /* line 12: numbers found while looking do not join the line */
+    SWEEPS_ONCE,       /* line 18: one number is taken from q1, not all */
     KEEPS_WAIT,        /* line 20: wait[i] is not changed */
-    STAYS,             /* lines 20 and 22: who passes the order on goes on looking where it is */
+    STAYS,             /* lines 20 and 22: after passing the order, looks in the same queue */
     LEAVES_WAIT,       /* line 27: wait[i] is not cleared */
-    RETURNS_TO_Q0      /* line 31: the order goes to q0 wherever the first in line looks */
+    RETURNS_TO_Q0      /* line 31: the order always goes to q0 */
 };
 
-/* Lists (tmp, queue) are words of shared_queue.h of b bits an element. Nothing but the stage is
-   set in the remainder. */
+/* Lists (tmp, queue) are words of shared_queue.h with b bits an element. In the remainder all
+   fields but the stage are 0. */
 struct state {
     uint16_t stage;
-    uint16_t k;    /* the queue it looks in */
-    uint16_t wait; /* order.wait: bit i says in which queue i looks */
+    uint16_t k;    /* the queue in which it looks */
+    uint16_t wait; /* order.wait: bit i is the queue in which i looks */
     uint16_t allow;
     uint64_t tmp;
-    uint64_t queue; /* order.queue; 0 if the order is not here */
+    uint64_t queue; /* order.queue; 0 if this process does not hold the order */
 };
 
 static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
@@ -121,7 +123,7 @@ static unsigned wait_of(const struct step_system *system, uint64_t order)
     return (unsigned)shared_queue_first(order >> (1 + LENGTH_BITS), system->n);
 }
 
-/* q0 has the order, with nobody in line; q1 is empty. */
+/* q0 has the order, with an empty line; q1 is empty. */
 static void init(const struct step_system *system, uint64_t *words)
 {
     uint64_t order = pack_order(system, SHARED_QUEUE_EMPTY, 0);
@@ -135,7 +137,8 @@ static unsigned head_of(const struct step_system *system, uint64_t list)
     return (unsigned)shared_queue_first(list, shared_queue_id_bits(system->n));
 }
 
-/* Put a process at the end of a list. It has n places; what only a mutant appends is dropped. */
+/* Append a process to a list. A list has n places; only a mutant appends more, and that is
+   dropped. */
 static uint64_t with(const struct step_system *system, uint64_t list, unsigned process)
 {
     unsigned b = shared_queue_id_bits(system->n);
@@ -171,7 +174,7 @@ static bool allows(const struct step_system *system, uint64_t queue, unsigned pr
     return variant == ALLOWS_ANY || head_of(system, queue) == process;
 }
 
-/* Lines 19-20, or into C. */
+/* Lines 19-20, or enter C. */
 static void decide(const struct step_system *system, struct state *x, unsigned process)
 {
     unsigned variant = system->machine->variant;
@@ -185,7 +188,7 @@ static void decide(const struct step_system *system, struct state *x, unsigned p
     }
 }
 
-/* Lines 6-12: x := dequeue(q_k), and what follows if it is the order. */
+/* Lines 6-12: x := dequeue(q_k), and the lines that follow if it is the order. */
 static void look(const struct step_system *system, struct step_memory *memory, struct state *x,
                  unsigned process)
 {
@@ -283,13 +286,13 @@ static enum step_region region(const struct step_system *system, const void *sta
     return regions[((const struct state *)state)->stage];
 }
 
-/* What a whole state has of orders and numbers. */
+/* The orders and numbers of a whole state. */
 struct census {
     unsigned orders;
-    unsigned in_q[2]; /* orders in q0, in q1 */
-    uint64_t queue;   /* of the order */
+    unsigned in_q[2]; /* orders in q0 and in q1 */
+    uint64_t queue;   /* the line in the order */
     unsigned wait;
-    unsigned times[MOST]; /* how often each process is in q1, order.queue or a tmp */
+    unsigned times[MOST]; /* how many times each process is in q1, order.queue or a tmp */
 };
 
 static void count_list(const struct step_system *system, uint64_t list, struct census *c)
@@ -343,7 +346,7 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
             return "a number is lost or doubled (Observation 2)";
         }
         if (x[i].stage == LOOKING && (c.wait >> i & 1) != x[i].k) {
-            return "the order is wrong about where somebody looks (Observation 4)";
+            return "order.wait has the wrong queue for a process (Observation 4)";
         }
     }
     unsigned place = c.queue == SHARED_QUEUE_EMPTY ? 0 : c.wait >> head_of(system, c.queue) & 1;
@@ -352,7 +355,7 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
                                   : NULL;
 }
 
-/* An element as people read it: 2, or order(1 3; 010) with the line and wait. */
+/* Print an element: 2, or order(1 3; 010) with the line and wait. */
 static int show(const struct step_system *system, uint64_t element, char *out, size_t size)
 {
     size_t at = 0;
@@ -380,8 +383,8 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "q%u=%s", word, text);
 }
 
-/* The longest q0 is the order with everybody in line. The longest q1 is n numbers, or n-1 and the
-   order, with the one in line who looks there. */
+/* The longest q0 is the order with all processes in line. The longest q1 is n numbers, or n-1
+   numbers and the order, with the process in line that looks there. */
 static unsigned bits(const struct step_system *system, unsigned word)
 {
     unsigned n = system->n;
@@ -408,14 +411,13 @@ const struct step_machine papers_dqb =
     DQB("dqb", "DQB: two shared queues (2014, Algorithm 1)", AS_PRINTED);
 
 const struct step_machine papers_dqb_mutants[] = {
-    DQB("mutant-dqb-any", "DQB, whoever has the order is allowed in", ALLOWS_ANY),
-    DQB("mutant-dqb-first-only", "DQB, nobody is allowed in if the line is empty",
-        ALLOWS_FIRST_ONLY),
-    DQB("mutant-dqb-tmp", "DQB, numbers found while looking are not put in line", FORGETS_TMP),
-    DQB("mutant-dqb-sweep", "DQB, who has the order takes one number from q1, not all",
+    DQB("mutant-dqb-any", "DQB, the holder of the order always enters", ALLOWS_ANY),
+    DQB("mutant-dqb-first-only", "DQB, no process enters if the line is empty", ALLOWS_FIRST_ONLY),
+    DQB("mutant-dqb-tmp", "DQB, numbers found while looking do not join the line", FORGETS_TMP),
+    DQB("mutant-dqb-sweep", "DQB, the holder of the order takes one number from q1, not all",
         SWEEPS_ONCE),
-    DQB("mutant-dqb-wait", "DQB, the order is not told where one looks next", KEEPS_WAIT),
-    DQB("mutant-dqb-stay", "DQB, who passes the order on goes on looking there", STAYS),
-    DQB("mutant-dqb-leave", "DQB, the order is not told that one has left", LEAVES_WAIT),
-    DQB("mutant-dqb-return", "DQB, who leaves puts the order into q0 always", RETURNS_TO_Q0),
+    DQB("mutant-dqb-wait", "DQB, a waiting process does not change wait", KEEPS_WAIT),
+    DQB("mutant-dqb-stay", "DQB, after passing the order a process looks in the same queue", STAYS),
+    DQB("mutant-dqb-leave", "DQB, a leaving process does not clear wait", LEAVES_WAIT),
+    DQB("mutant-dqb-return", "DQB, a leaving process always puts the order into q0", RETURNS_TO_Q0),
 };

@@ -1,13 +1,13 @@
 /*
- * Supervisor elimination: see eliminated.h. The parts of the step are those of the report's code,
- * in its order; a comment in quotation marks is its heading.
+ * Supervisor elimination: see eliminated.h. The parts of a step are those of the report's code, in
+ * its order. A comment in quotation marks is the report's heading.
  */
 #include "papers/eliminated_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* One step in the making. */
+/* One step, while it is computed. */
 struct act {
     const struct step_system *system;
     const struct supervised *subject;
@@ -22,7 +22,7 @@ static enum supervised_eligibility eligibility(const struct act *a)
     return a->subject->eligibility(a->size, a->shared->value, a->own->worker);
 }
 
-/* "New state is distributed": those with the state before can follow, and all else is void. */
+/* "New state is distributed": CURRENT becomes PREVIOUS, RECEIVE and PREVIOUS become DEAD. */
 static void distribute(const struct act *a)
 {
     struct eliminated_shared *shared = a->shared;
@@ -55,9 +55,9 @@ static void keep(const struct act *a, const void *next)
         }
     }
     if (!eliminated_is(a->system, ELIMINATED_CHANNELS_KEPT)) {
-        memset(shared->channels, READY, sizeof shared->channels); /* nobody will read them */
+        memset(shared->channels, READY, sizeof shared->channels); /* no process will read them */
     }
-    shared->step = 0; /* nor this */
+    shared->step = 0; /* no process will read it */
 }
 
 /* "Simulate supervisor step." */
@@ -86,14 +86,14 @@ static void simulate(const struct act *a)
         return;
     }
     if (shared->locprev == DIST) {
-        memset(shared->xs, 0, subject->supervisor_bytes); /* nobody will read it */
+        memset(shared->xs, 0, subject->supervisor_bytes); /* no process will read it */
     } else if (eliminated_is(a->system, ELIMINATED_XS_NEW)) {
         memcpy(shared->xs, x, subject->supervisor_bytes);
     }
     distribute(a);
 }
 
-/* What belongs to a slot is forgotten with it. */
+/* Clear everything that belongs to a slot. */
 static void forget(const struct act *a)
 {
     struct eliminated_own *own = a->own;
@@ -107,8 +107,8 @@ static void forget(const struct act *a)
     }
 }
 
-/* "Release current slot if necessary." Who was a helper in the stage before has a copy that counts,
-   and must go on with it even if it is about to quit. */
+/* "Release current slot if necessary." A process that was a helper in the stage before has a copy
+   that counts. It must keep it up to date although it is about to quit. */
 static void release(const struct act *a)
 {
     struct eliminated_own *own = a->own;
@@ -146,7 +146,7 @@ static void take(const struct act *a)
     }
 }
 
-/* A copy is current from now on. */
+/* The copy is CURRENT from now on. */
 static void hold(const struct act *a, bool counts)
 {
     a->shared->status[a->own->slot - 1] = CURRENT;
@@ -156,7 +156,7 @@ static void hold(const struct act *a, bool counts)
     }
 }
 
-/* The next bit, or that there is none, into every channel that is ready for it. */
+/* Write the next bit, or DONE, into every channel that is READY. */
 static void send(const struct act *a)
 {
     unsigned char bits[ELIMINATED_MOST_BITS] = {0};
@@ -169,7 +169,7 @@ static void send(const struct act *a)
     for (unsigned t = 0; t < a->slots; t++) {
         uint8_t *channel = &a->shared->channels[s][t];
         if (t == s || *channel != READY) {
-            continue; /* the report's loop writes to itself, too, what nobody reads */
+            continue; /* the report's loop also writes to its own channel, which no process reads */
         }
         if (a->own->sent[t] >= length) {
             *channel = DONE;
@@ -319,7 +319,7 @@ enum step_region eliminated_region(const struct step_system *system, const void 
     return eliminated_subject(system)->region(&eliminated_layout(system)->size, state);
 }
 
-/* The value; where the state is; slots (R, C, P, D or - each) and channels that are in use. */
+/* Print the value, the place of the state, the slots (R, C, P, D or -) and the channels in use. */
 int eliminated_print_all(const struct step_system *system, const uint64_t *words, char *out,
                          size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * The construction of Lemma 4.3: what is wrong with a state, and the ghost of the supervisor that
- * the checker runs alongside. See eliminated.h for what must hold.
+ * Supervisor elimination (Lemma 4.3): the invariants, and the ghost of the supervisor that the
+ * checker runs alongside. eliminated.h lists the invariants.
  */
 #include "papers/eliminated_parts.h"
 
@@ -23,7 +23,7 @@ static bool same(const struct judging *j, const void *a, const void *b)
     return memcmp(a, b, j->subject->supervisor_bytes) == 0;
 }
 
-/* One who is PREVIOUS has the state before, and the step in shared memory leads from it to now. */
+/* Is x the state before the last step, from which `step` leads to the current one? */
 static bool follows(const struct judging *j, const void *x)
 {
     _Alignas(8) unsigned char next[SUPERVISED_SUPERVISOR_BYTES] = {0};
@@ -62,16 +62,16 @@ static const char *wrong_holder(struct judging *j, const struct eliminated_own *
         j->subject->eligibility(size, j->shared->value, own->worker);
     unsigned status = j->shared->status[own->slot - 1];
     if (j->holders[own->slot - 1]++ > 0) {
-        return "two hold one slot";
+        return "two processes hold the same slot";
     }
     if (j->subject->region(size, own->worker) != STEP_TRYING) {
-        return "somebody outside T holds a slot";
+        return "a process outside T holds a slot";
     }
     if (status == FREE) {
         return "a slot that is FREE has a holder";
     }
     if (status == RECEIVE) {
-        return class != SUPERVISED_HELPER ? "a receiver is no helper" : wrong_message(j, own);
+        return class != SUPERVISED_HELPER ? "a receiver is not a helper" : wrong_message(j, own);
     }
     if (status == CURRENT) {
         j->counted += class == SUPERVISED_HELPER;
@@ -101,9 +101,10 @@ static const char *wrong_place(const struct judging *j)
                                               : NULL;
     }
     if (shared->locprev == SHARE) {
-        return follows(j, shared->xs) ? NULL : "xs is not the state before the first distributed";
+        return follows(j, shared->xs) ? NULL
+                                      : "xs is not the state before the first distributed one";
     }
-    return j->copies == 0 ? "nobody holds a copy that will be kept" : NULL;
+    return j->copies == 0 ? "no process holds a copy that will be kept" : NULL;
 }
 
 const char *eliminated_judge(const struct step_system *system,
@@ -138,7 +139,8 @@ const char *eliminated_judge(const struct step_system *system,
     return wrong;
 }
 
-/* The supervisor's state, by whoever has it: in shared memory, else a copy, else one behind. */
+/* Find the supervisor's state: in shared memory, else in a CURRENT copy, else from a PREVIOUS
+   copy. */
 static bool find_state(const struct step_system *system, const struct eliminated_shared *shared,
                        const void *states, void *now)
 {
@@ -188,7 +190,7 @@ void eliminated_watched_init(const struct step_system *system, uint64_t *words)
     eliminated_put(system, &shared, words);
 }
 
-/* Is some copy to be the state before the last step? */
+/* Must any copy equal the state before the last step? */
 static bool past_matters(const struct step_system *system, const struct eliminated_shared *shared)
 {
     for (unsigned s = 0; s < eliminated_layout(system)->slots; s++) {

@@ -1,4 +1,5 @@
-/* The construction of Lemma 4.3: where its variables are in shared words and private states. */
+/* Supervisor elimination (Lemma 4.3): the layout of its variables in shared words and private
+   states. */
 #include "papers/eliminated_parts.h"
 
 #include <stdio.h>
@@ -164,7 +165,8 @@ static unsigned width_of(unsigned most)
     return width;
 }
 
-/* Of `count` bytes from `first` on, a variable each: how many are in the 8 bytes from `byte` on? */
+/* Each of the `count` bytes from `first` on is a variable. Return how many lie in the 8 bytes from
+   `byte` on. */
 static unsigned overlap(unsigned byte, unsigned first, unsigned count)
 {
     unsigned from = byte > first ? byte : first;
@@ -179,7 +181,7 @@ unsigned eliminated_bits(const struct step_system *system, unsigned word, unsign
     if (byte == layout->control) {
         return width_of(steps - 1) + width_of(system->robustness) + 2;
     }
-    /* a status is one of five, a channel of four; a slot has none to itself */
+    /* a status has five values, a channel four; a slot has no channel to itself */
     unsigned channels = overlap(byte, layout->channels, layout->slots * layout->slots);
     for (unsigned s = 0; s < layout->slots; s++) {
         channels -= overlap(byte, layout->channels + s * (layout->slots + 1U), 1);

@@ -1,4 +1,4 @@
-/* What the files of the construction share: its shared variable and private states, unpacked. */
+/* The shared variable and the private states of supervisor elimination, unpacked. */
 #ifndef USHER_PAPERS_ELIMINATED_PARTS_H
 #define USHER_PAPERS_ELIMINATED_PARTS_H
 
@@ -8,11 +8,11 @@ enum eliminated_status { FREE, RECEIVE, CURRENT, PREVIOUS, DEAD };
 enum eliminated_channel { READY, BIT_0, BIT_1, DONE };
 enum eliminated_place { SHARE, DIST };
 
-/* The constants of a system: sizes, and the first byte of each part of the words. */
+/* The constants of a system: sizes, and the first byte of each part of the shared words. */
 struct eliminated_layout {
     struct supervised_size size;
     uint16_t slots;
-    uint16_t message_bytes; /* of an rbuf: one bit a bit */
+    uint16_t message_bytes; /* bytes of an rbuf */
     uint16_t xs, control, status, channels, ghost, past, end;
     bool watched;
 };
@@ -24,11 +24,12 @@ struct eliminated_shared {
     uint16_t step;
     uint8_t stateholders;
     uint8_t loccur, locprev; /* enum eliminated_place */
-    uint8_t awry;            /* the ghost's: a step was not what the subject does */
+    uint8_t awry;            /* the ghost's: a step differed from the subject's */
     uint8_t status[ELIMINATED_SLOTS];
-    uint8_t channels[ELIMINATED_SLOTS][ELIMINATED_SLOTS];         /* [sender][receiver] */
-    _Alignas(8) unsigned char ghost[SUPERVISED_SUPERVISOR_BYTES]; /* watched: the supervisor, */
-    /* and before its last step, as long as some copy is to be that: else zero */
+    uint8_t channels[ELIMINATED_SLOTS][ELIMINATED_SLOTS]; /* [sender][receiver] */
+    _Alignas(
+        8) unsigned char ghost[SUPERVISED_SUPERVISOR_BYTES]; /* watched: the supervisor's state */
+    /* watched: the state before its last step while a copy must equal it, else zero */
     _Alignas(8) unsigned char past[SUPERVISED_SUPERVISOR_BYTES];
 };
 
@@ -37,10 +38,10 @@ struct eliminated_own {
     _Alignas(8) unsigned char worker[SUPERVISED_WORKER_BYTES];
     _Alignas(8) unsigned char x[SUPERVISED_SUPERVISOR_BYTES];
     uint8_t slot;                    /* s: 1 + the slot held; 0: none */
-    uint8_t prevhelper;              /* was it a helper at the end of its last step? */
+    uint8_t prevhelper;              /* 1 if it was a helper at the end of its last step */
     uint16_t sent[ELIMINATED_SLOTS]; /* n - 1: bits sent to each slot */
-    uint16_t got[ELIMINATED_SLOTS];  /* bits received from each slot, */
-    unsigned char rbuf[ELIMINATED_SLOTS][ELIMINATED_MOST_BITS / 8]; /* and which */
+    uint16_t got[ELIMINATED_SLOTS];  /* bits received from each slot */
+    unsigned char rbuf[ELIMINATED_SLOTS][ELIMINATED_MOST_BITS / 8]; /* and their values */
 };
 
 static inline const struct supervised *eliminated_subject(const struct step_system *system)
@@ -63,7 +64,7 @@ static inline bool eliminated_is_short(const struct step_system *system)
     return (system->machine->variant & ELIMINATED_SHORT) != 0;
 }
 
-/* Sizes and layout; `watched`: with room for the ghost. */
+/* Set sizes and layout; `watched`: with room for the ghost. */
 int eliminated_lay_out(struct step_system *system, bool watched, char why[STEP_WHY_BYTES]);
 
 void eliminated_get(const struct step_system *system, const uint64_t *words,
@@ -75,12 +76,12 @@ void eliminated_get_own(const struct step_system *system, const void *state,
 void eliminated_put_own(const struct step_system *system, const struct eliminated_own *own,
                         void *state);
 
-/* A step. Returns whether it was followed by one of the supervisor. */
+/* Make one step. Return whether a step of the supervisor followed it. */
 bool eliminated_act(const struct step_system *system, struct eliminated_shared *shared,
                     struct eliminated_own *own, unsigned process);
 
-/* What is wrong with a state in which the supervisor's state is `now` and was `before`, which is
-   NULL if nobody knows. */
+/* The fault in a state, or NULL. `now` is the supervisor's state, `before` the state before its
+   last step, or NULL if that is unknown. */
 const char *eliminated_judge(const struct step_system *system,
                              const struct eliminated_shared *shared, const void *states,
                              const void *now, const void *before);

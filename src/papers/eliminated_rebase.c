@@ -1,16 +1,18 @@
 /*
- * The construction of Lemma 4.3 for the checker: a canonical form of its states.
+ * Supervisor elimination (Lemma 4.3): a canonical form of its states, for the checker.
  *
- * States with one canonical form allow the same schedules to the same regions, because what is made
- * equal is never read:
- *     n, unless the slot is CURRENT: it is reset when a copy becomes so;
- *     x of DEAD, and rbuf unless RECEIVE: the slot is given back before anything is read, and
- *         prevhelper of DEAD: it is set by every step;
- *     channels to a slot that is CURRENT: its holder does not receive, and keeps it until a step of
- *         the supervisor, which resets all channels (what was sent into them likewise);
- * or because names of slots do not matter: they are numbered as their holders are, then those that
- * are FREE. Who takes a slot takes the first that is FREE, and these are alike: nothing was sent
- * from one in this stage, and to all of them the same.
+ * States with the same canonical form go through the same regions under the same schedules, for two
+ * reasons. First, the following is cleared because it is never read:
+ *
+ *     n, unless the slot is CURRENT: it is reset when a copy becomes CURRENT;
+ *     x of DEAD, and rbuf unless RECEIVE: the slot is freed before anything is read, and
+ *       prevhelper of DEAD: every step sets it;
+ *     channels to a CURRENT slot: its holder does not receive, and keeps the slot until a step of
+ *       the supervisor, which resets all channels (likewise what was sent into them).
+ *
+ * Second, names of slots do not matter: slots are numbered in the order of their holders, the FREE
+ * ones last. A process takes the first FREE slot, and FREE slots are all alike: in this stage
+ * nothing was sent from them, and the same was sent to each.
  */
 #include "papers/eliminated_parts.h"
 
@@ -21,7 +23,7 @@ struct all {
     struct eliminated_own own[STEP_MAX_PROCESSES];
 };
 
-/* Forget what nobody will read. */
+/* Clear what no process will read. */
 static void clear(struct all *all, unsigned n, unsigned slots)
 {
     struct eliminated_shared *shared = &all->shared;
@@ -51,7 +53,7 @@ static void clear(struct all *all, unsigned n, unsigned slots)
     }
 }
 
-/* The new number of each slot. True if any changes. */
+/* Compute the new number of each slot. True if any changes. */
 static bool renumber(const struct all *all, unsigned n, unsigned slots, unsigned *number)
 {
     bool changes = false;

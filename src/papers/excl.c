@@ -1,6 +1,8 @@
 /*
- * (n,k)-EXCL (Omori, Obokata, Motegi, Igarashi, 2002, section 3): as NAIVE, but level s is won when
- * at most n-s-1 others are there or above. So k-1 may stand still above and block nobody.
+ * (n,k)-EXCL (Omori, Obokata, Motegi, Igarashi, 2002, section 3). The shared variables are the
+ * registers level(i) and turn(s) (levels.h). As NAIVE, but a process wins level s if at most n-s-1
+ * others are at level s or above. So up to k-1 stopped processes at higher levels block no other
+ * process.
  *
  *     property                 promised   decided for all k < n <= 4, k <= 3, and n = 5, k = 4
  *     at most k in C           yes        holds
@@ -10,19 +12,19 @@
  *     avoidance of k-deadlock  no         violated
  *     FIFO enabling            no         violated
  *     overtakings              no         n = 2: at most 1; n >= 3: no bound
- *     prompt                   no         holds, at most 0; others enter n-1 times
- *     turn begins as it likes  yes        n <= 3: holds
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others
+ *     any initial turn         yes        n <= 3: holds
  *     steps to enter if only   -          (n-k)(n+2), n <= 4
- *       k processes ever come
+ *       k processes take part
  *     shared values            n^(n-k) (n-k+1)^n
  *                                         holds
  *
- * check_i is as printed: a step for each level(j), then one for turn.
+ * check_i is as printed: one step for each level(j), then one step for turn.
  */
 #include "papers/levels.h"
 #include "papers/papers.h"
 
-/* Level s = number + 1 is won if at most n-s-1 others are there or above. */
+/* A process wins level s = number + 1 if at most n-s-1 others are at level s or above. */
 static bool find(const struct step_system *system, unsigned process, unsigned number,
                  struct levels_competition *competition)
 {
@@ -68,16 +70,16 @@ static bool heedless(const struct step_system *system, const void *state, unsign
 const struct step_machine papers_excl = EXCL("excl", "(n,k)-EXCL (2002, section 3)", 0);
 
 const struct step_machine papers_mutant_excl_no_turn =
-    EXCL("mutant-excl-no-turn", "(n,k)-EXCL, the check does not look at turn", LEVELS_NO_TURN);
+    EXCL("mutant-excl-no-turn", "(n,k)-EXCL, the check does not read turn", LEVELS_NO_TURN);
 
 const struct step_machine papers_mutant_excl_turn_first =
     EXCL("mutant-excl-turn-first", "(n,k)-EXCL, turn is written before level", LEVELS_TURN_FIRST);
 
-const struct step_machine papers_mutant_excl_above =
-    EXCL("mutant-excl-above", "(n,k)-EXCL, those at the same level are not counted", LEVELS_ABOVE);
+const struct step_machine papers_mutant_excl_above = EXCL(
+    "mutant-excl-above", "(n,k)-EXCL, processes at the same level are not counted", LEVELS_ABOVE);
 
 const struct step_machine papers_mutant_excl_stay =
-    EXCL("mutant-excl-stay", "(n,k)-EXCL, who leaves stays at level 1", LEVELS_STAY);
+    EXCL("mutant-excl-stay", "(n,k)-EXCL, a leaving process stays at level 1", LEVELS_STAY);
 
 const struct step_machine papers_mutant_excl_count_on =
     EXCL("mutant-excl-count-on", "(n,k)-EXCL, count is not reset", LEVELS_COUNT_ON);

@@ -1,15 +1,17 @@
 /*
- * First-in, first-enabled l-exclusion on registers (Afek, Dolev, Gafni, Merritt, Shavit, 1994,
- * Fig. 2), over the timestamps with unbounded labels of Fig. 1; the paper's l is k here. A process
- * raises a flag, labels itself, and notes who else has a flag up: that is the doorway. In the
- * waiting room it looks until fewer than k of those are still there with an earlier label.
+ * First-in, first-enabled l-exclusion on registers (Afek, Dolev, Gafni, Merritt, Shavit, 1994, Fig.
+ * 2), over the timestamps with unbounded labels of Fig. 1. The paper's l is k here.
  *
- * fife_machine.h has the process line by line. Over these timestamps (timestamps.h)
+ * A process raises its flag, takes a label, and records which other processes have their flag up;
+ * that is the doorway. In the waiting room it reads flags and labels until fewer than k of the
+ * recorded processes still have their flag up and an earlier label.
  *
- *     2., 12.  Label_i   is n-1 reads, and a write or none
- *     7.       Scan_i    is a read for each that is asked about
+ * fife_machine.h lists the process line by line. Over these timestamps (timestamps.h):
  *
- * Words 0..n-1 are the flags x_i, words n..2n-1 the labels.
+ *     2., 12.  Label_i   n-1 reads, and one write or none
+ *     7.       Scan_i    one read for each process asked about
+ *
+ * The shared variables: words 0..n-1 are the flags x_i, words n..2n-1 the labels.
  *
  *     property                 promised   decided for all n <= 3, k <= 3
  *     at most k in C           yes        holds
@@ -18,12 +20,14 @@
  *     starvation               yes        holds
  *     first-in                 yes        holds: Definition 2.5, with the doorway as above
  *     first-enabled            yes        holds: Definition 5.1
- *     avoidance of k-deadlock  no         violated for k < n: all wait for one in the doorway
+ *     avoidance of k-deadlock  no         violated for k < n: all wait for a process in the doorway
  *     FIFO enabling            no         violated for k < n: there T begins with the doorway
  *     overtakings              no         k = 1: at most n-1; 1 < k < n: without bound, in the
  *                                         doorway
- *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others if k < n
  *     shared values            unbounded (64 bits when it runs)
+ *
+ * Difference from the print: timestamps.h.
  */
 #include "papers/fife.h"
 #include "papers/fife_machine.h"
@@ -96,7 +100,7 @@ static void init(const struct step_system *system, uint64_t *words)
     }
 }
 
-/* The labels' canonical form (timestamps.c); all else is finite. */
+/* The canonical form of the labels (timestamps.c); everything else is finite. */
 static void rebase(const struct step_system *system, uint64_t *words, void *states)
 {
     struct timestamps ts = timestamps_of(system);
@@ -151,4 +155,5 @@ const struct step_machine papers_mutant_fife_everyone =
     FIFE("mutant-fife-everyone", "First-in, first-enabled without line 4", FIFE_EVERYONE);
 
 const struct step_machine papers_mutant_fife_one_more =
-    FIFE("mutant-fife-one-more", "First-in, first-enabled, one more may be before", FIFE_ONE_MORE);
+    FIFE("mutant-fife-one-more", "First-in, first-enabled, a process may have k others before it",
+         FIFE_ONE_MORE);

@@ -1,24 +1,24 @@
 /*
  * First-in, first-enabled l-exclusion on registers of bounded size: Fig. 2 of Afek, Dolev, Gafni,
- * Merritt and Shavit (1994) over the bounded timestamps of bounded_timestamps.h; the paper's l is k
- * here. fife_machine.h has the process line by line. Two machines:
+ * Merritt and Shavit (1994) over the bounded timestamps of bounded_timestamps.h. The paper's l is k
+ * here. fife_machine.h lists the process line by line. There are two machines:
  *
- *     fife-bounded   on registers all the way down: the snapshot of the labels is made of them
+ *     fife-bounded   on registers only: the snapshot of the labels is built from registers
  *                    (snapshot.h)
- *     fife-atomic    the same with a snapshot that is one step: all labels are one word. It takes
- *                    more than registers. It is here because it can be explored at n = 3, where
- *                    those have too many states
+ *     fife-atomic    the same with a snapshot that is one step: all labels are one word. It needs
+ *                    more than registers. It can be explored at n = 3, where fife-bounded has too
+ *                    many states
  *
- * Over registers
+ * Over registers:
  *
- *     2., 12.  Label_i   is n-1 reads, a scan of at least 4(n-1) steps, and a write or none
- *     7.       Scan_i    is such a scan
+ *     2., 12.  Label_i   n-1 reads, a scan of at least 4(n-1) steps, and one write or none
+ *     7.       Scan_i    such a scan
  *
- * and over the atomic snapshot they are one step, and a write for Label_i or none.
+ * Over the atomic snapshot each is one step, with one more write, or none, for Label_i.
  *
- * fife-bounded: words 0..n-1 are the flags x_i, one bit each; then r(i), 9 bits at n = 2, 22 at
- * n = 3, 39 at n = 4 and 61 at n = 5; then n(n-1) bits q(i,j). More than 5 processes do not fit a
- * word. fife-atomic: the flags, then one word.
+ * The shared variables of fife-bounded: words 0..n-1 are the flags x_i, one bit each; then r(i), 9
+ * bits at n = 2, 22 at n = 3, 39 at n = 4 and 61 at n = 5; then n(n-1) bits q(i,j). More than 5
+ * processes do not fit a word. fife-atomic: the flags, then one word.
  *
  *     property                 promised   decided for k <= 3: fife-bounded, n <= 2; fife-atomic,
  *                                         n <= 3
@@ -28,8 +28,8 @@
  *     starvation               yes        holds
  *     first-in                 yes        holds: Definition 2.5
  *     first-enabled            no         holds: Definition 5.1, which the paper leaves open
- *     avoidance of k-deadlock  no         violated for k < n, as fife's
- *     FIFO enabling            no         violated for k < n, as fife's
+ *     avoidance of k-deadlock  no         violated for k < n, as in fife
+ *     FIFO enabling            no         violated for k < n, as in fife
  *     overtakings              no         k = 1: at most n-1; 1 < k < n: without bound
  *     shared values            bounded
  */
@@ -41,7 +41,7 @@
 
 #include <stdio.h>
 
-/* Bits of step_machine.variant: what the labels and the snapshot lack, beside fife_broken. */
+/* Bits of step_machine.variant above fife_broken: guards that the labels or the snapshot drop. */
 #define LABELS_BROKEN(bit) ((unsigned)(bit) << 8)
 #define SNAPSHOT_BROKEN(bit) ((unsigned)(bit) << 16)
 
@@ -167,8 +167,10 @@ const struct step_machine papers_fife_bounded_mutants[PAPERS_FIFE_BOUNDED_MUTANT
          LABELS_BROKEN(BOUNDED_NO_START), over_atomic, atomic_space),
     FIFE("mutant-fife-label-level", "Bounded first-in, first-enabled, full places are not left",
          LABELS_BROKEN(BOUNDED_DEEPEST), over_atomic, atomic_space),
-    FIFE("mutant-fife-label-always", "Bounded first-in, first-enabled, the last labels itself anew",
+    FIFE("mutant-fife-label-always",
+         "Bounded first-in, first-enabled, the last process takes a new label too",
          LABELS_BROKEN(BOUNDED_ALWAYS), over_atomic, atomic_space),
-    FIFE("mutant-fife-collect", "Bounded first-in, first-enabled, a collect for the snapshot",
+    FIFE("mutant-fife-collect",
+         "Bounded first-in, first-enabled, a collect in place of the snapshot",
          SNAPSHOT_BROKEN(SNAPSHOT_COLLECT), over_registers, space),
 };

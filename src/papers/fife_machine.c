@@ -5,23 +5,23 @@
 
 /* What the next step does. */
 enum stage {
-    REMAINDER, /* line 1 */
-    LABEL,     /* line 2 */
-    FLAG,      /* line 1, where it comes second */
-    GATHER,    /* line 4 */
-    LOOK,      /* line 6 */
-    SCAN,      /* lines 7 and 8 */
-    CRITICAL,  /* line 11 */
-    RELABEL    /* line 12 */
+    REMAINDER,  /* line 1 */
+    LABEL,      /* line 2 */
+    FLAG,       /* line 1, in the mutant that labels first */
+    GATHER,     /* line 4 */
+    READ_FLAGS, /* line 6 */
+    SCAN,       /* lines 7 and 8 */
+    CRITICAL,   /* line 11 */
+    RELABEL     /* line 12 */
 };
 
-/* The private state, but for the part of the timestamps, which follows. In R all of it is zero. */
+/* The private state without the timestamps' part, which follows it. In R all of it is zero. */
 struct fife_state {
     uint64_t s;     /* S_i */
-    uint64_t y;     /* in LOOK: those of S_i whose flag was up */
+    uint64_t y;     /* in READ_FLAGS: the members of S_i whose flag was up */
     uint16_t stage; /* enum stage */
-    uint16_t at;    /* in GATHER and LOOK: whose flag is read next */
-    uint32_t test;  /* in SCAN: |Test_i| so far; more than k make no difference and are not kept */
+    uint16_t at;    /* in GATHER and READ_FLAGS: the process whose flag is read next */
+    uint32_t test;  /* in SCAN: |Test_i| so far, at most k (or the mutant's k+1) */
 };
 
 static const struct fife_timestamps *timestamps_of(const struct step_system *system)
@@ -29,7 +29,7 @@ static const struct fife_timestamps *timestamps_of(const struct step_system *sys
     return system->machine->subject;
 }
 
-/* The part of the timestamps lies behind a process's own. */
+/* The timestamps' part follows the process's own. */
 static void *part_of(struct fife_state *x)
 {
     return x + 1;
@@ -45,7 +45,7 @@ void *fife_parts(void *states)
     return part_of(states);
 }
 
-/* The first process from `at` on in a set; n if there is none. */
+/* The first member of a set from `at` on; n if there is none. */
 static uint16_t member_from(const struct step_system *system, uint64_t set, unsigned at)
 {
     while (at < system->n && !(set >> at & 1)) {
@@ -61,13 +61,13 @@ static uint64_t others_than(const struct step_system *system, unsigned process)
 
 static void go_to(struct fife_state *x, enum stage stage)
 {
-    *x = (struct fife_state){.s = stage == LOOK ? x->s : 0, .stage = (uint16_t)stage};
+    *x = (struct fife_state){.s = stage == READ_FLAGS ? x->s : 0, .stage = (uint16_t)stage};
 }
 
-/* Line 5: a pass through the waiting room. With nobody to look at it is over at once. */
+/* Line 5: start a pass through the waiting room. If S_i is empty the process enters at once. */
 static void begin_pass(const struct step_system *system, struct fife_state *x)
 {
-    go_to(x, x->s == 0 ? CRITICAL : LOOK);
+    go_to(x, x->s == 0 ? CRITICAL : READ_FLAGS);
     x->at = x->s == 0 ? 0 : member_from(system, x->s, 0);
 }
 
@@ -111,8 +111,8 @@ static void gather(const struct step_system *system, struct step_memory *memory,
     }
 }
 
-static void look(const struct step_system *system, struct step_memory *memory, struct fife_state *x,
-                 unsigned process)
+static void read_flags(const struct step_system *system, struct step_memory *memory,
+                       struct fife_state *x, unsigned process)
 {
     x->y |= step_read(memory, x->at) << x->at;
     x->at = member_from(system, x->s, x->at + 1U);
@@ -129,7 +129,7 @@ static void look(const struct step_system *system, struct step_memory *memory, s
     x->y = 0;
 }
 
-/* So many before a process send it through the waiting room again. */
+/* With this many processes before it, a process repeats the waiting room. */
 static unsigned enough_before(const struct step_system *system)
 {
     return system->k + FIFE_HAS(system, FIFE_ONE_MORE);
@@ -189,8 +189,8 @@ void fife_step(const struct step_system *system, struct step_memory *memory, voi
     case GATHER:
         gather(system, memory, x, process);
         break;
-    case LOOK:
-        look(system, memory, x, process);
+    case READ_FLAGS:
+        read_flags(system, memory, x, process);
         break;
     case SCAN:
         scan(system, memory, x, process);
@@ -219,7 +219,7 @@ enum step_region fife_region(const struct step_system *system, const void *state
     case LABEL:
     case FLAG:
     case GATHER:
-    case LOOK:
+    case READ_FLAGS:
     case SCAN:
         break;
     }
@@ -231,7 +231,7 @@ bool fife_waiting_room(const struct step_system *system, const void *state)
 {
     (void)system;
     enum stage stage = (enum stage)((const struct fife_state *)state)->stage;
-    return stage == LOOK || stage == SCAN;
+    return stage == READ_FLAGS || stage == SCAN;
 }
 
 bool fife_heedless(const struct step_system *system, const void *state, unsigned process)

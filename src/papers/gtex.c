@@ -1,8 +1,10 @@
 /*
- * (n,k)-GTEX, the group tournament (Omori, Obokata, Motegi, Igarashi, 2002, section 5): the
- * processes sit at the leaves of a binary tree, k+1 to 2k+2 at each. At a leaf the levels of EXCL
- * leave k winners; at an inner node the winners of its two sons, 2k at most, climb k levels more;
- * the k winners at the root are in C.
+ * (n,k)-GTEX, the group tournament (Omori, Obokata, Motegi, Igarashi, 2002, section 5). The shared
+ * variables are the registers level(i) and turn(x,q) (levels.h).
+ *
+ * The processes are at the leaves of a binary tree, k+1 to 2k+2 at each leaf. The levels of EXCL at
+ * a leaf leave k winners. At an inner node the winners of its two sons, at most 2k, compete at k
+ * more levels. The k winners at the root are in C.
  *
  *     property                 promised   decided for all k < n <= 4, k <= 3, and n = 5, k = 1
  *     at most k in C           yes        holds
@@ -10,23 +12,24 @@
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     starvation               yes        holds
  *     these four if only some  yes        hold for some 3 and 4 of n = 6, k = 2 and n = 8, k = 1,
- *       processes ever come               and some 3 of n = 7, k = 1
+ *       processes take part               and some 3 of n = 7, k = 1
  *     avoidance of k-deadlock  no         violated
  *     FIFO enabling            no         violated
  *     overtakings              no         n = 2: at most 1; n >= 3: no bound
  *     prompt                   no         n < 2k+2: as EXCL; n = 4 and 5, k = 1: no bound
- *     turn begins as it likes  yes        n = 3 and 4, k = 1: holds
- *     steps to enter if only   -          the sum over its competitions of the size of the group
- *       k processes ever come             and 2: n <= 4; n = 5, k = 1
+ *     any initial turn         yes        n = 3 and 4, k = 1: holds
+ *     steps to enter if only   -          the sum, over its competitions, of the size of the group
+ *       k processes take part             plus 2: n <= 4; n = 5, k = 1
  *     shared values            the product of |G_x| over all turn(x,q) and of the number of levels
  *                              of each process; holds
  *
- * The paper prints the code for n = 2k 2^t and leaves other n to the reader. Here a leaf of g
- * processes has competitions q = 1..g-k with bound g-q-1, which is (g,k)-EXCL; inner nodes are as
- * printed, q = 1..k with bound 2k-q-1. At n = 2k 2^t that is the printed code. The printed code at
- * leaves of more than 2k processes is `gtex-printed`: at n = 3, k = 1 two are in after 12 steps.
+ * Differences from the print: the paper prints the code for n = 2k 2^t and leaves other n to the
+ * reader. Here a leaf of g processes has competitions q = 1..g-k with bound g-q-1, which is
+ * (g,k)-EXCL. Inner nodes are as printed: q = 1..k with bound 2k-q-1. For n = 2k 2^t this is the
+ * printed code. `gtex-printed` is the printed code at leaves of more than 2k processes: at n = 3, k
+ * = 1 two processes are in C after 12 steps.
  *
- * Below n = 2k+2 there is one leaf and no tree; then it is EXCL, state by state.
+ * For n < 2k+2 there is one leaf and no tree; then the states are those of EXCL.
  */
 #include "papers/levels.h"
 #include "papers/papers.h"
@@ -34,10 +37,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A level (p,q) is p << Q_BITS | q: a higher p, then a higher q, is further. (0,0) is 0. */
+/* A level (p,q) is stored as p << Q_BITS | q: levels compare by p, then by q. (0,0) is 0. */
 enum { Q_BITS = 8 };
 
-/* A node x of the tournament tree: its depth |x|, x read as a number, and G_x. */
+/* A node x of the tournament tree: its depth |x|, x read as a number, and its processes G_x. */
 struct node {
     unsigned depth, path;
     unsigned first, past;
@@ -63,7 +66,7 @@ static struct node son_of(struct node node, unsigned son)
                          .past = son == 0 ? middle : node.past};
 }
 
-/* g(i,t): the node of depth t whose processes i is among. */
+/* g(i,t): the node of depth t whose group contains i. */
 static struct node node_of(const struct step_system *system, unsigned process, unsigned depth)
 {
     struct node node = {.past = system->n};
@@ -74,7 +77,7 @@ static struct node node_of(const struct step_system *system, unsigned process, u
     return node;
 }
 
-/* How many competitions a node has: g-k at a leaf of g processes, k above. */
+/* The number of competitions at a node: g-k at a leaf of g processes, k at an inner node. */
 static unsigned competitions_at(const struct step_system *system, const struct node *node)
 {
     bool leaf = node->depth == depth_of_leaves(system) && !LEVELS_HAS(system, LEVELS_PRINTED);
@@ -82,8 +85,8 @@ static unsigned competitions_at(const struct step_system *system, const struct n
 }
 
 /*
- * The word of turn(x,1). First the leaves from left to right, each with as many words as it has
- * competitions, then the inner nodes from the root down. As printed every node has k.
+ * The word of turn(x,1). The leaves come first, from left to right, with one word for each
+ * competition; then the inner nodes, from the root down. As printed, every node has k words.
  */
 static unsigned turn_of(const struct step_system *system, const struct node *node)
 {
@@ -105,7 +108,7 @@ static bool find(const struct step_system *system, unsigned process, unsigned nu
     struct node node = node_of(system, process, depth);
     unsigned at_leaf = competitions_at(system, &node);
     unsigned total = at_leaf + depth * system->k - LEVELS_HAS(system, LEVELS_ONE_FEWER);
-    unsigned entrants = node.past - node.first; /* at most so many take part in the first one */
+    unsigned entrants = node.past - node.first; /* of the first competition */
     unsigned p = 0;
     if (number >= total) {
         return false;
@@ -138,7 +141,7 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
                : 0;
 }
 
-/* turn(x,q) begins with a process of G_x: the first of them. */
+/* turn(x,q) starts with the first process of G_x. */
 static void init(const struct step_system *system, uint64_t *words)
 {
     levels_init(system, words);
@@ -163,7 +166,7 @@ static bool heedless(const struct step_system *system, const void *state, unsign
     return levels_heedless(system, state, process, find);
 }
 
-/* The node whose turn registers a word is among, and q. */
+/* The node to whose turn registers a word belongs, and q. */
 static struct node node_with(const struct step_system *system, unsigned word, unsigned *q)
 {
     for (unsigned i = 0; i < system->n; i++) {
@@ -196,7 +199,7 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "turn(%s,%u)=%u", name, q, (unsigned)value + 1);
 }
 
-/* turn(x,q) is one of G_x, level(i) one of i's competitions or (0,0). */
+/* turn(x,q) is a process of G_x; level(i) is a competition of i, or (0,0). */
 static double bound(const struct step_system *system)
 {
     double values = 1;
@@ -215,7 +218,7 @@ static double bound(const struct step_system *system)
     return values;
 }
 
-/* turn(x,q) has |G_x| values, level(i) as many as i has competitions, and (0,0). */
+/* turn(x,q) has |G_x| values; level(i) has one for each competition of i, and (0,0). */
 static unsigned bits(const struct step_system *system, unsigned word)
 {
     unsigned depth = depth_of_leaves(system);
@@ -262,11 +265,12 @@ const struct step_machine papers_gtex =
 const struct step_machine papers_mutant_gtex_printed =
     GTEX("gtex-printed", "(n,k)-GTEX, the code printed for n = 2k 2^t at any n", LEVELS_PRINTED);
 
-const struct step_machine papers_mutant_gtex_all_count = GTEX(
-    "mutant-gtex-all-count", "(n,k)-GTEX, who is not of the group counts too", LEVELS_ALL_COUNT);
+const struct step_machine papers_mutant_gtex_all_count =
+    GTEX("mutant-gtex-all-count", "(n,k)-GTEX, processes outside the group are counted too",
+         LEVELS_ALL_COUNT);
 
 const struct step_machine papers_mutant_gtex_same =
-    GTEX("mutant-gtex-same", "(n,k)-GTEX, levels of all nodes are alike", LEVELS_SAME);
+    GTEX("mutant-gtex-same", "(n,k)-GTEX, a level does not tell its node", LEVELS_SAME);
 
 const struct step_machine papers_mutant_gtex_bound_more =
     GTEX("mutant-gtex-bound-more", "(n,k)-GTEX, bounds one higher", LEVELS_BOUND_MORE);

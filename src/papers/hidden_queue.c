@@ -23,7 +23,7 @@ static void init(const struct supervised_size *size, void *value, void *supervis
     *(struct hidden_queue_supervisor *)supervisor = (struct hidden_queue_supervisor){0};
 }
 
-/* Everybody in T waits in a cell, in the hidden queue, or is yet unnoticed. */
+/* Every process in T is in a cell, in the hidden queue, or not yet noticed. */
 static unsigned active(const struct supervised_size *size, const void *value,
                        const void *supervisor)
 {
@@ -36,7 +36,8 @@ static unsigned active(const struct supervised_size *size, const void *value,
     return all;
 }
 
-/* At most k drones and one quitter are in T: if there are more than this, 2r-1 are helpers. */
+/* At most k drones and one quitter are in T. If more processes than this are in T, 2r-1 are
+   helpers. */
 static unsigned threshold(const struct supervised_size *size)
 {
     return size->k + 2 * size->r - 1;

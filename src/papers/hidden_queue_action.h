@@ -1,11 +1,11 @@
-/* What the supervisor of the hidden queue can do in a step; hidden_queue_supervisor.c says when. */
+/* The actions of the hidden queue's supervisor; hidden_queue_supervisor.c chooses one per step. */
 #ifndef USHER_PAPERS_HIDDEN_QUEUE_ACTION_H
 #define USHER_PAPERS_HIDDEN_QUEUE_ACTION_H
 
 #include "papers/hidden_queue.h"
 
 enum hidden_queue_kind {
-    HIDDEN_QUEUE_DO_NOTHING, /* nothing that the supervisor remembers: it may delete a cell */
+    HIDDEN_QUEUE_DO_NOTHING, /* the supervisor's state stays; a cell may be deleted */
     HIDDEN_QUEUE_DO_NOTICE,
     HIDDEN_QUEUE_DO_END,
     HIDDEN_QUEUE_DO_TALK,
@@ -15,12 +15,12 @@ enum hidden_queue_kind {
 
 struct hidden_queue_action {
     enum hidden_queue_kind kind;
-    unsigned channel, heard; /* TALK */
-    unsigned issue;          /* PLACE: a colour, or `colours` if it stays; BEGIN */
-    unsigned alone, fresh;   /* BEGIN: issue < alone < fresh */
+    unsigned channel, heard; /* TALK: the channel, and what was read there */
+    unsigned issue; /* PLACE: the new colour, or `colours` if unchanged; BEGIN: the new colour */
+    unsigned alone, fresh; /* BEGIN: issue < alone < fresh */
 };
 
-/* The transition of an action. */
+/* The transition number of an action. */
 unsigned hidden_queue_number_of(const struct supervised_size *size,
                                 const struct hidden_queue_action *action);
 
@@ -29,7 +29,7 @@ static inline bool hidden_queue_is_long(const struct hidden_queue_entry *entry)
     return (entry->name & HIDDEN_QUEUE_SHORT) == 0;
 }
 
-/* Has the i-th of the hidden queue yet to talk in this round? */
+/* Has the i-th process of the hidden queue not yet talked in this round? */
 static inline bool hidden_queue_is_left(const struct supervised_size *size,
                                         const struct hidden_queue_supervisor *s, unsigned i)
 {

@@ -1,14 +1,13 @@
 /*
- * The hidden queue (1979, Lemma 4.5): how the supervisor's state follows from what it did. See
- * hidden_queue.h.
+ * The hidden queue (1979, Lemma 4.5): the supervisor's next state, from the number of its
+ * transition. See hidden_queue.h.
  *
- * What it is to remember of a step is one of a few transitions, and none of them has a number in it
- * that grows with N (R8):
+ * The number is one of a few, and none of them depends on N (R8):
  *
- *     0 nothing   1 one noticed   2 the round ends
- *     3 + ...     in a round: what was heard in which channel
- *                 else: placed, and the new colour of `issue`, or that it stays (colours + 1);
- *                 or a round begins, with which three colours
+ *     0 nothing   1 one arrival noticed   2 the round ends
+ *     3 + ...     in a round: what was read in which channel
+ *                 else: a process is placed, with the new colour of `issue` or none (colours + 1);
+ *                 or a round begins, with its three colours
  */
 #include "papers/hidden_queue_action.h"
 
@@ -17,8 +16,8 @@
 
 enum { NOTHING, NOTICE, END, FIRST };
 
-/* The number of a set of three colours, a < b < c, among all such; or, the other way round, the
-   colours of a number. Returns how many sets there are, or come before the one looked for. */
+/* The number of a set of three colours, a < b < c, among all such sets; with `find` the inverse.
+   Return the number of sets, or of the sets before the one looked for. */
 static unsigned three_colors(unsigned colors, unsigned number, unsigned *a, unsigned *b,
                              unsigned *c, bool find)
 {
@@ -97,7 +96,7 @@ unsigned hidden_queue_transitions(const struct supervised_size *size, const void
     return FIRST + colors + 1 + three_colors(colors, 0, &none, &none, &none, false);
 }
 
-/* Those of a colour that now has a map are known by short names. */
+/* A colour has got a map: record its holders under their short names. */
 static void shorten(struct hidden_queue_supervisor *s, unsigned color)
 {
     uint8_t name = 0;

@@ -1,10 +1,9 @@
-/* The hidden queue: what is wrong with a state, and how many values there are. See hidden_queue.h.
- */
+/* The hidden queue: invariants, and the number of values. See hidden_queue.h. */
 #include "papers/hidden_queue.h"
 
 #include <math.h>
 
-/* Who is accounted for: each worker once, each place once. */
+/* Match workers and places: each worker has one place, each place one worker. */
 struct account {
     const struct supervised_size *size;
     const struct hidden_queue_value *v;
@@ -23,7 +22,8 @@ static bool is_new_ticket(const struct hidden_queue_supervisor *s, unsigned i,
                           : w->color + 1U == s->fresh && w->number == t->reply);
 }
 
-/* Has the entry this worker's name? One that is DONE is still there under its old name. */
+/* Does the entry have this worker's name? A worker with a channel DONE is there under its old
+   name. */
 static bool is_entry(const struct account *a, const struct hidden_queue_entry *entry,
                      const struct hidden_queue_worker *w)
 {
@@ -42,7 +42,7 @@ static bool is_entry(const struct account *a, const struct hidden_queue_entry *e
     return false;
 }
 
-/* The places where a worker is; marks them. */
+/* Count and mark the places of a worker. */
 static unsigned places_of(struct account *a, const struct hidden_queue_worker *w)
 {
     unsigned places = 0;
@@ -71,14 +71,14 @@ static const char *wrong_worker(struct account *a, const struct hidden_queue_wor
         return NULL;
     }
     if (places_of(a, w) != 1) {
-        return "somebody is not in exactly one place of the queue";
+        return "a process is not in exactly one place of the queue";
     }
     if (w->region == STEP_CRITICAL && (cell < 0 || (unsigned)cell >= a->size->k ||
                                        a->v->cells[cell].state != HIDDEN_QUEUE_INSIDE)) {
-        return "somebody is in C and not in one of the first k cells";
+        return "a process in C is not in one of the first k cells";
     }
     if (w->region == STEP_TRYING && cell >= 0 && a->v->cells[cell].state != HIDDEN_QUEUE_WAITS) {
-        return "a cell says that somebody is inside who is not";
+        return "a cell is INSIDE but its process is not in C";
     }
     return w->number > a->size->n ? "a ticket has a number above N" : NULL;
 }
@@ -88,46 +88,46 @@ static const char *wrong_places(const struct account *a)
     for (unsigned i = 0; i < hidden_queue_cells(a->size); i++) {
         const struct hidden_queue_cell *cell = &a->v->cells[i];
         if (a->cells[i] != (cell->state != HIDDEN_QUEUE_EMPTY)) {
-            return "a cell has nobody";
+            return "an occupied cell has no process";
         }
     }
     for (unsigned i = 0; i < a->s->length; i++) {
         if (!a->hidden[i]) {
-            return "an entry of the hidden queue is nobody's";
+            return "an entry of the hidden queue has no process";
         }
     }
     for (unsigned i = a->s->noticed + 1U; i <= a->v->issued; i++) {
         if (!a->unnoticed[i]) {
-            return "a ticket that was issued is nobody's";
+            return "an issued ticket has no process";
         }
     }
     return NULL;
 }
 
-/* What (R7) needs: long names are no larger than who is there, and a few. */
+/* (R7): numbers of long names are bounded by the number of processes in T, plus r-1. */
 static const char *wrong_numbers(const struct account *a)
 {
     unsigned waiting = a->s->length + (unsigned)a->v->issued - a->s->noticed;
     for (unsigned i = 0; i < a->s->length; i++) {
         unsigned name = a->s->hidden[i].name;
         if ((name & HIDDEN_QUEUE_SHORT) == 0 && name > waiting + a->size->r - 1) {
-            return "a long name in the hidden queue is larger than it need be (R7)";
+            return "a long name in the hidden queue is too large (R7)";
         }
     }
     for (unsigned i = 0; i < a->size->r; i++) {
         const struct hidden_queue_talk *t = &a->s->talks[i];
         if (t->name > waiting + a->size->r - 1 || t->reply > a->s->dealt) {
-            return "a number in a talk is larger than it need be (R7)";
+            return "a number in a talk is too large (R7)";
         }
     }
-    return a->s->dealt > waiting ? "more fresh tickets than there are who wait (R7)" : NULL;
+    return a->s->dealt > waiting ? "more fresh tickets than waiting processes (R7)" : NULL;
 }
 
 static const char *wrong_colors(const struct account *a)
 {
     unsigned hidden = 1U << a->s->issue;
     unsigned mapped = 0;
-    for (unsigned i = 1; i < a->s->length; i++) { /* the first may have one of its own */
+    for (unsigned i = 1; i < a->s->length; i++) { /* the first may have a colour of its own */
         hidden |= 1U << a->s->hidden[i].color;
     }
     for (unsigned c = 0; c < HIDDEN_QUEUE_COLORS; c++) {
@@ -145,10 +145,10 @@ static const char *wrong_colors(const struct account *a)
     }
     if (a->v->maps[a->v->issue].count != 0 ||
         (a->v->fresh != 0 && a->v->maps[a->v->fresh - 1].count != 0)) {
-        return "a colour that is dealt has a map";
+        return "the colour issue, alone or fresh has a map";
     }
     return a->v->issue != a->s->issue || a->v->fresh != a->s->fresh || a->v->alone != a->s->alone
-               ? "the supervisor is mistaken about the colours that are dealt"
+               ? "the supervisor's issue, alone or fresh differs from the value's"
                : NULL;
 }
 
@@ -167,7 +167,7 @@ const char *hidden_queue_wrong(const struct supervised_size *size, const void *v
     return wrong != NULL ? wrong : wrong_colors(&account);
 }
 
-/* Maps there are at a time: one for each cell, and for each who may be left over from a round. */
+/* Maps at one time: one for each cell, and one for each process that a round may leave over. */
 static unsigned maps_at_once(const struct supervised_size *size)
 {
     return hidden_queue_cells(size) + size->r - 1;
@@ -183,7 +183,7 @@ double hidden_queue_values(const struct supervised_size *size)
     for (unsigned i = 0; i < hidden_queue_cells(size); i++) {
         values *= 1 + (i < size->k ? 2 : 1) * colors * names; /* INSIDE in the first k only */
     }
-    for (unsigned i = 0; i < maps_at_once(size); i++) { /* of which colours, what, cancelled */
+    for (unsigned i = 0; i < maps_at_once(size); i++) { /* which colours, their maps, cancelled */
         values *= (colors - i) / (i + 1);
         values *= short_names_maps(names, bits) * exp2(names);
     }
@@ -193,7 +193,7 @@ double hidden_queue_values(const struct supervised_size *size)
     return values;
 }
 
-/* c2. What wrong_numbers says holds; issue, alone and fresh are those of the value. */
+/* c2, given the bounds of wrong_numbers; issue, alone and fresh are those of the value. */
 double hidden_queue_supervisors(const struct supervised_size *size)
 {
     double colors = hidden_queue_colors(size);
@@ -206,7 +206,7 @@ double hidden_queue_supervisors(const struct supervised_size *size)
         queues = queues * entry + 1;
     }
     double talk = 1 + colors * (longest + 1.0) * (bits + 1.0) * (waiting + 2.0);
-    double all = queues * (waiting + 1.0) * (waiting + 1.0); /* those noticed, those dealt */
+    double all = queues * (waiting + 1.0) * (waiting + 1.0); /* noticed, dealt */
     for (unsigned i = 0; i < size->r; i++) {
         all *= talk;
     }

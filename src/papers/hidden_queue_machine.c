@@ -1,23 +1,23 @@
 /*
  * The hidden queue as step machines: with its supervisor (1979, Lemma 4.5), and without (Theorem
- * 4.4): Lemma 4.3 (eliminated.c) applied to it. The report's l is k, and its k is r, the
- * robustness; by default r = k.
+ * 4.4), by the construction of Lemma 4.3 (eliminated.c). The report's l is k, and its k is r, the
+ * robustness; by default r = k. hidden_queue.h and eliminated.h describe the shared variables.
  *
- *     property                 promised  with its supervisor   without
- *     at most k in C           yes       holds                 holds
- *     (r,k)-deadlock-free, C2  yes       holds                 holds
- *     FIFO enabling, C5'       yes       holds, 0 overtakings  holds, 0 overtakings
- *     (R1) to (R8)             yes       hold                  -
- *     failures in T            r-1       r-1                   r-1
+ *     property                 promised    with its supervisor     without
+ *     at most k in C           yes         holds                   holds
+ *     (r,k)-deadlock-free, C2  yes         holds                   holds
+ *     FIFO enabling, C5'       yes         holds, 0 overtakings    holds, 0 overtakings
+ *     (R1) to (R8)             yes         hold                    -
+ *     failures in T            r-1         r-1                     r-1
  *     shared values            O(N (log N)^c), c = (max(1, r-1) - 1) (2k+3r-2)
- *                                        formula, at all sizes the values reached are fewer
+ *                                          formula; at all sizes the values reached are fewer
  *
- * Decided, with supervisor: for n, k, r = 2,1,1  2,1,2  2,2,1  2,2,2  3,1,1  4,2,1, and by make
- * model 3,1,2  3,1,3  3,2,1  3,2,2  4,1,1  4,1,2  5,1,1. Without: 2,1,1  2,1,2, and by make model
- * 3,1,1. By schedules of an adversary: n up to 32, k up to 3, r up to 4 (tests/hidden_queue_test.c,
- * where (R1) to (R6) and (R8) are looked at in every step, too); without, tests/
- * eliminated_drive_test.c. (R7) is looked at by what it follows from: no long name in the
- * supervisor's memory is larger than who is in T, and r-1.
+ * Decided with supervisor for n, k, r = 2,1,1  2,1,2  2,2,1  2,2,2  3,1,1  4,2,1, and by make model
+ * 3,1,2  3,1,3  3,2,1  3,2,2  4,1,1  4,1,2  5,1,1. Without: 2,1,1  2,1,2, and by make model 3,1,1.
+ * By schedules of an adversary: n up to 32, k up to 3, r up to 4 (tests/hidden_queue_test.c, which
+ * also checks (R1) to (R6) and (R8) in every step); without supervisor,
+ * tests/eliminated_drive_test.c. (R7) is checked through the condition that implies it: no number
+ * in the supervisor's memory is larger than the number of processes in T plus r-1.
  */
 #include "papers/eliminated.h"
 #include "papers/hidden_queue.h"
@@ -28,7 +28,7 @@ static unsigned cell_bits(const struct supervised_size *size, unsigned cell, uns
     if (cell >= hidden_queue_cells(size)) {
         return 0;
     }
-    return byte == 0   ? step_bits_of(cell < size->k ? 3 : 2) /* INSIDE in the first k only */
+    return byte == 0   ? step_bits_of(cell < size->k ? 3 : 2) /* INSIDE only in the first k */
            : byte == 1 ? step_bits_of(hidden_queue_colors(size))
                        : step_bits_of(hidden_queue_names(size) + 1); /* 0: empty */
 }
@@ -108,8 +108,8 @@ static unsigned talk_bits(const struct supervised_size *size, unsigned byte, uns
     return byte / talk < size->r ? step_bits_of(values[byte % talk]) : 0;
 }
 
-/* The bits of one byte of the supervisor's state, which is in shared memory while at most c1 are in
-   T: so (R7) bounds its numbers. */
+/* The bits of one byte of the supervisor's state in shared memory. It is there while at most c1
+   processes are in T, so (R7) bounds its numbers. */
 static unsigned supervisor_bits(const struct supervised_size *size, size_t byte)
 {
     unsigned c1 = papers_hidden_queue_system.threshold(size);
@@ -164,7 +164,8 @@ static double bound(const struct step_system *system)
 static const struct step_space space = {
     .bits = bits,
     .says = "O(N (log N)^c) for each k and r (1979, Lemma 4.5)",
-    .note = "The formula counts maps for as many colours as can have one; here all have room.",
+    .note = "The formula counts maps for as many colours as can have one; here every colour has "
+            "room for one.",
 };
 
 static const struct step_space space_eliminated = {

@@ -1,4 +1,4 @@
-/* The hidden queue's states: as bits, in words, and how many values. See hidden_queue.h. */
+/* The hidden queue's states: encoding and printing. See hidden_queue.h. */
 #include "papers/hidden_queue.h"
 
 #include <stdio.h>
@@ -12,14 +12,14 @@ static unsigned width_of(unsigned most)
     return width;
 }
 
-/* A string of bits that is written, or read. */
+/* A string of bits that is written or read. */
 struct string {
     unsigned char *to;
     const unsigned char *from;
     unsigned at;
 };
 
-/* Write a field, or read it: one list of fields serves both ways. */
+/* Write or read a field: one list of fields serves both. */
 static void field(struct string *string, unsigned width, uint8_t *number)
 {
     if (string->to != NULL) {

@@ -1,17 +1,17 @@
 /*
- * The hidden queue (1979, Lemma 4.5): what the supervisor does. See hidden_queue.h.
+ * The hidden queue (1979, Lemma 4.5): the supervisor's step. See hidden_queue.h.
  *
- * A step does the first of these that there is to do, and nothing else:
+ * A step does the first of these that is possible, and nothing else:
  *
- *     1. delete an empty cell that has somebody behind it
+ *     1. delete an empty cell that has an occupied cell behind it
  *     2. notice one arrival, and append it to the hidden queue
- *     3. in a round: see that somebody has its new ticket
- *                    end the round, if at most r-1 have yet to talk
- *                    hear a symbol, or tell the next
- *     4. else: place the first of the hidden queue in the last cell, if that is empty and the first
- *              has or can be given a short name; or begin a round
+ *     3. in a round: rename the process of a channel that is DONE; or
+ *                    end the round, if at most r-1 processes have not yet talked; or
+ *                    receive a symbol, or send the next
+ *     4. else: place the first process of the hidden queue in the last cell, if that is empty and
+ *              the process has, or can be given, a short name; or begin a round
  *
- * So `issue` changes, in 4, only when everybody has been noticed.
+ * So `issue` changes (in 4) only when all arrivals have been noticed.
  */
 #include "papers/hidden_queue_action.h"
 
@@ -26,7 +26,7 @@ unsigned hidden_queue_holders(const struct hidden_queue_supervisor *s, unsigned 
     return holders;
 }
 
-/* Is everybody left, but so few that they may all have failed? */
+/* Have at most r-1 processes not yet talked? They may all have failed. */
 static bool enough_talked(const struct supervised_size *size,
                           const struct hidden_queue_supervisor *s)
 {
@@ -37,7 +37,7 @@ static bool enough_talked(const struct supervised_size *size,
     return left <= (hidden_queue_is(size, HIDDEN_QUEUE_ALL_TALK) ? 0 : size->r - 1);
 }
 
-/* The colours in use, as a mask: in cells, in the hidden queue, or to be dealt. */
+/* The colours in use, as a mask: in cells, in the hidden queue, or for new tickets. */
 static unsigned colors_used(const struct supervised_size *size, const struct hidden_queue_value *v,
                             const struct hidden_queue_supervisor *s)
 {
@@ -52,7 +52,7 @@ static unsigned colors_used(const struct supervised_size *size, const struct hid
     return used;
 }
 
-/* The first `count` unused colours, or false if there are not so many. */
+/* The first `count` unused colours; false if there are fewer. */
 static bool new_colors(const struct supervised_size *size, const struct hidden_queue_value *v,
                        const struct hidden_queue_supervisor *s, unsigned *colors, unsigned count)
 {
@@ -70,7 +70,7 @@ static bool new_colors(const struct supervised_size *size, const struct hidden_q
     return found == count;
 }
 
-/* Everybody behind the first empty cell that has somebody behind it moves up. False: none has. */
+/* Delete the first empty cell that has an occupied cell behind it. False if there is none. */
 static bool delete_one(const struct supervised_size *size, struct hidden_queue_value *v)
 {
     unsigned cells = hidden_queue_cells(size);
@@ -90,7 +90,7 @@ static bool delete_one(const struct supervised_size *size, struct hidden_queue_v
     return true;
 }
 
-/* What to do with the first of the hidden queue, and how many new colours that needs. */
+/* The action for the first process of the hidden queue, and the number of new colours it needs. */
 static enum hidden_queue_kind wish(const struct supervised_size *size,
                                    const struct hidden_queue_value *v,
                                    const struct hidden_queue_supervisor *s, unsigned *needs)
@@ -106,7 +106,7 @@ static enum hidden_queue_kind wish(const struct supervised_size *size,
         *needs = 3;
         return HIDDEN_QUEUE_DO_BEGIN;
     }
-    /* nobody more may come into a colour that is mapped */
+    /* no process may take a ticket of a colour that has a map */
     *needs = first->color == s->issue && !hidden_queue_is(size, HIDDEN_QUEUE_ISSUE_MAPPED);
     return room ? HIDDEN_QUEUE_DO_PLACE : HIDDEN_QUEUE_DO_NOTHING;
 }
@@ -120,7 +120,7 @@ static struct hidden_queue_action choose_outside(const struct supervised_size *s
     unsigned needs;
     enum hidden_queue_kind kind = wish(size, v, s, &needs);
     if (!new_colors(size, v, s, colors, needs)) {
-        kind = HIDDEN_QUEUE_DO_NOTHING; /* until somebody has left */
+        kind = HIDDEN_QUEUE_DO_NOTHING; /* until a process has left */
     }
     return (struct hidden_queue_action){kind, 0, 0, colors[0], colors[1], colors[2]};
 }
@@ -162,7 +162,7 @@ static struct hidden_queue_action choose(const struct supervised_size *size,
     return action;
 }
 
-/* The map of a colour that is in the hidden queue only, of all who have it, in its order. */
+/* The map of all holders of a colour, in the order of the hidden queue; all of them are there. */
 static struct short_names map_of(const struct supervised_size *size,
                                  const struct hidden_queue_supervisor *s, unsigned color)
 {
@@ -175,13 +175,13 @@ static struct short_names map_of(const struct supervised_size *size,
     }
     struct short_names map = short_names_of(numbers, count);
     if (hidden_queue_is(size, HIDDEN_QUEUE_POSITION_FEWER) && count > 1) {
-        map.position[count - 2] = 31; /* of no number */
+        map.position[count - 2] = 31; /* a bit position that no number has */
         map.codes = (uint16_t)(map.codes & ~(0x1111U << (count - 2)));
     }
     return map;
 }
 
-/* What an action does to the value. `before` and `after` are the supervisor's states. */
+/* Apply an action to the value. `before` and `after` are the supervisor's states. */
 static void publish_end(const struct supervised_size *size, struct hidden_queue_value *v,
                         const struct hidden_queue_supervisor *before,
                         const struct hidden_queue_supervisor *after)
@@ -251,9 +251,9 @@ static void publish(const struct supervised_size *size, struct hidden_queue_valu
     v->fresh = after->fresh;
 }
 
-/* Nobody needs the map of a colour that is not in use. */
-static void sweep(const struct supervised_size *size, struct hidden_queue_value *v,
-                  const struct hidden_queue_supervisor *s)
+/* Delete the maps of colours that are not in use. */
+static void delete_unused_maps(const struct supervised_size *size, struct hidden_queue_value *v,
+                               const struct hidden_queue_supervisor *s)
 {
     unsigned used = colors_used(size, v, s);
     for (unsigned c = 0; c < hidden_queue_colors(size); c++) {
@@ -271,7 +271,7 @@ unsigned hidden_queue_transition(const struct supervised_size *size, void *value
     const struct hidden_queue_supervisor *before = supervisor;
     struct hidden_queue_supervisor after = *before;
     struct hidden_queue_action action = {HIDDEN_QUEUE_DO_NOTHING, 0, 0, 0, 0, 0};
-    sweep(size, v, before); /* colours that are chosen below are without a map */
+    delete_unused_maps(size, v, before); /* so that colours chosen below have no map */
     if (!delete_one(size, v)) {
         action = choose(size, v, before);
     } else if (hidden_queue_is(size, HIDDEN_QUEUE_TWO_DELETED)) {
@@ -280,6 +280,6 @@ unsigned hidden_queue_transition(const struct supervised_size *size, void *value
     unsigned transition = hidden_queue_number_of(size, &action);
     hidden_queue_follow(size, &after, transition);
     publish(size, v, before, &after, &action);
-    sweep(size, v, &after);
+    delete_unused_maps(size, v, &after);
     return transition;
 }

@@ -27,13 +27,13 @@ unsigned hidden_queue_listen(const struct hidden_queue_value *v,
         return c->color * (unsigned)HIDDEN_QUEUE_SYMBOLS + c->symbol;
     case HIDDEN_QUEUE_LISTENS:
         return c->symbol;
-    case HIDDEN_QUEUE_TELLS: /* TAKEN or DONE: the supervisor knows which, from what it told */
+    case HIDDEN_QUEUE_TELLS: /* TAKEN or DONE: the supervisor knows which, from what it sent */
         break;
     }
     return 0;
 }
 
-/* Where somebody of this name is in the hidden queue; `length` if nowhere. */
+/* The position of a process in the hidden queue, by its name; `length` if it is not there. */
 static unsigned place_of(const struct hidden_queue_supervisor *s, unsigned color, unsigned name)
 {
     unsigned i = 0;
@@ -47,7 +47,7 @@ static unsigned place_of(const struct hidden_queue_supervisor *s, unsigned color
 static void rename_entry(struct hidden_queue_supervisor *s, const struct hidden_queue_talk *t)
 {
     unsigned i = place_of(s, t->color, t->name);
-    if (i < s->length) { /* always so, but in mutants */
+    if (i < s->length) { /* always true, except in mutants */
         s->hidden[i].color = (uint8_t)(t->reply == 0 ? s->alone - 1U : s->fresh - 1U);
         s->hidden[i].name = t->reply == 0 ? 1 : t->reply;
     }
@@ -69,7 +69,7 @@ static void hear(const struct supervised_size *size, struct hidden_queue_supervi
     }
 }
 
-static bool told_all(const struct hidden_queue_talk *t)
+static bool sent_all(const struct hidden_queue_talk *t)
 {
     return t->reply == 0 || hidden_queue_symbol(t->reply, t->position) == HIDDEN_QUEUE_LAST;
 }
@@ -87,7 +87,7 @@ void hidden_queue_take_in(const struct supervised_size *size, struct hidden_queu
         hear(size, s, t, heard);
         break;
     case HIDDEN_QUEUE_TELLS:
-        if (told_all(t)) {
+        if (sent_all(t)) {
             rename_entry(s, t);
             *t = (struct hidden_queue_talk){0};
         } else {

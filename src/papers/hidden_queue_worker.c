@@ -1,4 +1,4 @@
-/* The hidden queue (1979, Lemma 4.5): what a worker does. See hidden_queue.h. */
+/* The hidden queue (1979, Lemma 4.5): the steps of a worker. See hidden_queue.h. */
 #include "papers/hidden_queue.h"
 
 unsigned hidden_queue_name_of(const struct hidden_queue_value *v,
@@ -26,7 +26,8 @@ static void end_talk(struct hidden_queue_worker *w)
     w->channel = w->hears = w->position = w->heard = 0;
 }
 
-/* In a round everyone talks who was in the hidden queue when it began and has no new ticket. */
+/* In a round, a process talks if it was in the hidden queue when the round began and has no new
+   ticket yet. */
 static bool may_talk(const struct supervised_size *size, const struct hidden_queue_value *v,
                      const struct hidden_queue_worker *w)
 {
@@ -34,8 +35,8 @@ static bool may_talk(const struct supervised_size *size, const struct hidden_que
     return v->fresh != 0 && !new_here && w->color + 1 != v->fresh && w->color + 1 != v->alone;
 }
 
-/* The next symbol of its name; the short one if there is one, for the supervisor has forgotten the
-   long one. */
+/* Send the next symbol of the name: of the short name if there is one, because the supervisor then
+   no longer has the long one. */
 static void say(const struct hidden_queue_value *v, struct hidden_queue_channel *channel,
                 struct hidden_queue_worker *w)
 {
@@ -115,14 +116,15 @@ void hidden_queue_work(const struct supervised_size *size, void *value, void *wo
     struct hidden_queue_worker *w = worker;
     (void)process;
     if (w->region == STEP_REMAINDER) {
-        v->issued = (uint8_t)(v->issued + (v->issued < size->n)); /* always so, but in mutants */
+        v->issued =
+            (uint8_t)(v->issued + (v->issued < size->n)); /* always true, except in mutants */
         *w = (struct hidden_queue_worker){
             .region = STEP_TRYING, .color = v->issue, .number = v->issued};
     } else if (w->region == STEP_TRYING) {
         try_once(size, v, w);
-    } else { /* the exit protocol: one step, and there is no exit region */
+    } else { /* the exit protocol is one step, so there is no exit region */
         int cell = hidden_queue_cell_of(size, v, w);
-        if (cell >= 0) { /* always so, but in mutants */
+        if (cell >= 0) { /* always true, except in mutants */
             v->cells[cell] = (struct hidden_queue_cell){0};
         }
         *w = (struct hidden_queue_worker){0};
@@ -135,7 +137,8 @@ enum step_region hidden_queue_region(const struct supervised_size *size, const v
     return (enum step_region)((const struct hidden_queue_worker *)worker)->region;
 }
 
-/* Nobody goes from helper to drone at once: one is placed behind the quitter's cell. */
+/* A process does not go from helper to drone in one step: it is placed behind the quitter's
+   cell. */
 enum supervised_eligibility hidden_queue_eligibility(const struct supervised_size *size,
                                                      const void *value, const void *worker)
 {

@@ -5,20 +5,19 @@
 
 /* What the next step does. */
 enum stage {
-    REMAINDER, /* write the first of the two registers of the first competition */
-    LEVEL,     /* ... of another competition */
-    TURN,      /* write the second */
-    COUNT,     /* read level(at) */
-    LOOK,      /* read turn */
-    CRITICAL   /* leave */
+    REMAINDER,  /* write the first register of the first competition */
+    LEVEL,      /* write the first register of a later competition */
+    TURN,       /* write the second register of the competition */
+    READ_LEVEL, /* read level(at) */
+    READ_TURN,  /* read the turn register */
+    CRITICAL    /* leave */
 };
 
 int levels_prepare(struct step_system *system, unsigned turns, char why[STEP_WHY_BYTES])
 {
     if (system->k >= system->n) {
-        (void)snprintf(why, STEP_WHY_BYTES,
-                       "k must be below n: else there is nothing to compete for (k=%u, n=%u)",
-                       system->k, system->n);
+        (void)snprintf(why, STEP_WHY_BYTES, "k must be less than n (k=%u, n=%u)", system->k,
+                       system->n);
         return -1;
     }
     if (system->n + turns > STEP_MAX_SHARED_WORDS ||
@@ -36,21 +35,21 @@ int levels_prepare(struct step_system *system, unsigned turns, char why[STEP_WHY
 void levels_init(const struct step_system *system, uint64_t *words)
 {
     for (unsigned i = 0; i < system->shared_words; i++) {
-        words[i] = 0; /* of turn this is process 0: arbitrary */
+        words[i] = 0; /* for a turn register: process 0, an arbitrary choice */
     }
 }
 
-/* The first process from `at` on whose level is to be read; `past` if there is none. */
+/* The next process, from `at` on, whose level is read: skip the process itself. */
 static unsigned other_from(unsigned at, unsigned process)
 {
     return at == process ? at + 1 : at;
 }
 
-/* From the start of the loop L. */
+/* Go to the start of the loop L. */
 static void count_from_start(const struct step_system *system, struct levels_state *x,
                              const struct levels_competition *c, unsigned process)
 {
-    x->stage = COUNT;
+    x->stage = READ_LEVEL;
     x->at = (uint8_t)other_from(c->first, process);
     x->count = LEVELS_HAS(system, LEVELS_COUNT_ON) ? x->count : 0;
 }
@@ -74,7 +73,7 @@ static void read_level(const struct step_system *system, struct step_memory *mem
     }
     x->at = (uint8_t)other_from(x->at + 1U, process);
     if (x->at >= c->past) {
-        x->stage = LOOK;
+        x->stage = READ_TURN;
         x->at = 0;
     }
 }
@@ -109,10 +108,10 @@ void levels_step(const struct step_system *system, struct step_memory *memory,
         write_one(system, memory, &c, process, false);
         count_from_start(system, state, &c, process);
         break;
-    case COUNT: /* v := level(j); if v >= s then count := count + 1 */
+    case READ_LEVEL: /* v := level(j); if v >= s then count := count + 1 */
         read_level(system, memory, state, &c, process);
         break;
-    case LOOK: /* v := turn(s); if count <= bound or v is not i then return true else goto L */
+    case READ_TURN: /* v := turn(s); if count <= bound or v is not i then return true else goto L */
         read_turn(system, memory, state, &c, process, find);
         break;
     case CRITICAL: /* level(i) := 0 */
@@ -127,13 +126,14 @@ bool levels_heedless(const struct step_system *system, const struct levels_state
 {
     struct levels_competition c;
     struct levels_competition next;
-    if ((state->stage != COUNT && state->stage != LOOK) ||
+    if ((state->stage != READ_LEVEL && state->stage != READ_TURN) ||
         !find(system, process, state->number, &c)) {
         return false;
     }
     bool too_many = (int)state->count > c.bound;
-    return state->stage == COUNT ? too_many
-                                 : !too_many && find(system, process, state->number + 1U, &next);
+    return state->stage == READ_LEVEL
+               ? too_many
+               : !too_many && find(system, process, state->number + 1U, &next);
 }
 
 enum step_region levels_region(const struct step_system *system, const void *state)
@@ -146,8 +146,8 @@ enum step_region levels_region(const struct step_system *system, const void *sta
         return STEP_CRITICAL;
     case LEVEL:
     case TURN:
-    case COUNT:
-    case LOOK:
+    case READ_LEVEL:
+    case READ_TURN:
         break;
     }
     return STEP_TRYING;

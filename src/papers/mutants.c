@@ -1,6 +1,6 @@
 /*
- * Broken variants that the checker must catch. Each drops one guard of a correct machine;
- * tests/mutants_test.c says at which size and by which property each is found out.
+ * Broken variants that the checker must catch. Each drops one guard of a correct machine.
+ * tests/mutants_test.c lists the size and the property by which each is caught.
  */
 #include "papers/basic_ticket.h"
 #include "papers/bucket.h"
@@ -14,7 +14,7 @@
 #include "papers/shared_queue.h"
 #include "tickets/numbered.h"
 
-/* The bits of enum colored_broken reach src/tickets/colored.h as the machine's variant. */
+/* machine.variant holds bits of enum colored_broken, for src/tickets/colored.h. */
 static int prepare_colored(struct step_system *system, char why[STEP_WHY_BYTES])
 {
     return colored_machine_prepare(system, colored_paper_m(system->n, system->k), why);
@@ -58,7 +58,7 @@ COLORED_MUTANT(old_block_invalid, "mutant-old-block-invalid",
                "Colored Ticket, tickets of a block both pointers have left count as invalid",
                COLORED_OLD_BLOCK_INVALID);
 
-/* Numbered tickets with one of Fig. 3's operations broken. */
+/* Numbered tickets with a broken operation of Fig. 3. */
 enum numbered_broken { VALIDATE_NOTHING = 1, VALID_TOO_FAR };
 
 static uint64_t take(const struct step_system *system, uint64_t value, uint32_t *ticket)

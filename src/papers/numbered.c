@@ -1,11 +1,12 @@
 /*
- * The Numbered Ticket Algorithm (1989 paper, Figs 2 and 3).
+ * The Numbered Ticket Algorithm (1989 paper, Figs 2 and 3). The shared variable is ISSUE, the last
+ * ticket taken, and VALID, the last ticket made valid (tickets/numbered.h).
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
  *     avoidance of k-deadlock  yes        holds
  *     FIFO enabling            yes        holds, 0 overtakings
- *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others if k < n
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     k-queuelike (1979: C6)   yes, k<n   holds
  *     equivalent to queue      yes        holds
@@ -67,10 +68,11 @@ static void step(const struct step_system *system, struct step_memory *memory, v
 }
 
 /*
- * Canonical form: shift all tickets so that VALID = k again, and write 0 for every valid ticket.
- * Sound: steps look at nothing but differences between tickets, VALID and ISSUE, so a shift changes
- * no future; and a valid ticket stays valid whatever happens (VALID only grows) while validating
- * does not look at the ticket discarded, so it does not matter which valid ticket it is.
+ * Canonical form: shift all tickets so that VALID = k, and write 0 for every valid ticket. Sound:
+ *
+ * - Steps use only differences between tickets, VALID and ISSUE, so a shift changes no future.
+ * - VALID only grows, so a valid ticket stays valid. Validating ignores the ticket that is
+ *   discarded. So it does not matter which valid ticket a process holds.
  */
 static void rebase(const struct step_system *system, uint64_t *words, void *states)
 {

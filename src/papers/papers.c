@@ -53,6 +53,7 @@ unsigned papers_queuelike_claims(const struct step_system *system)
                       STEP_CLAIM(STEP_C4) | STEP_CLAIM(STEP_C5) | STEP_CLAIM(STEP_PROGRESS) |
                       STEP_CLAIM(STEP_LOCKOUT) | STEP_CLAIM(STEP_STARVATION) |
                       STEP_CLAIM(STEP_OVERTAKINGS);
-    /* C6 counts whoever could enter with the next step: with k = n, those in R too. */
+    /* C6 counts every process that could enter with its next step: with k = n, processes in R
+       too. */
     return system->k < system->n ? claims | STEP_CLAIM(STEP_C6) : claims;
 }

@@ -1,8 +1,9 @@
 /*
  * The published algorithms, one file each, as step machines.
  *
- * A file's header comment carries the property table of its algorithm: what the paper promises, and
- * at which sizes the checker has decided it. tests/verdicts_test.c has a row for every row.
+ * The header comment of a file has the property table of its algorithm: what the paper promises,
+ * and for which sizes the checker has decided it. tests/verdicts_test.c has a row for each row of
+ * the tables.
  */
 #ifndef USHER_PAPERS_H
 #define USHER_PAPERS_H
@@ -33,7 +34,7 @@ extern const struct step_machine papers_bucket_eliminated;
 extern const struct step_machine papers_hidden_queue_supervised;
 extern const struct step_machine papers_hidden_queue;
 
-/* All of the above, in the order in which `usher-lab list` shows them; NULL ends the list. */
+/* All machines above, in the order of `usher-lab list`; NULL ends the list. */
 extern const struct step_machine *const papers_all[];
 
 /* Broken variants that the checker must catch (mutants.c); NULL ends the list. */
@@ -42,10 +43,10 @@ extern const struct step_machine *const papers_mutants[];
 extern const struct step_machine papers_mutant_m_too_small;
 extern const struct step_machine papers_mutant_queue_barging;
 
-/* Find a machine by its name among both lists; NULL if there is none. */
+/* Find a machine by name in both lists; NULL if there is none. */
 const struct step_machine *papers_find(const char *name);
 
-/* What the 1989 paper promises of the queue, and so of every algorithm equivalent to it. */
+/* The properties that the 1989 paper promises for the queue, and for every equivalent algorithm. */
 unsigned papers_queuelike_claims(const struct step_system *system);
 
 #endif

@@ -1,20 +1,21 @@
 /*
  * Mutual exclusion with one shared queue that has peek: J. Wang, Z. Wang, "Mutual Exclusion
- * Algorithms in the Shared Queue Model", ICDCN 2014, LNCS 8314, pp. 29-43, section 1. Enqueue your
- * number, look at the first until it is yours, enter; dequeue it when you leave.
+ * Algorithms in the Shared Queue Model", ICDCN 2014, LNCS 8314, pp. 29-43, section 1. The shared
+ * variable is the queue. A process enqueues its number, peeks until the first number is its own,
+ * and enters. When it leaves it dequeues its number.
  *
  *     property                  promised   decided for k = 1, n <= 4 (n = 5 by make model)
  *     at most 1 in C            yes        holds
  *     no starvation             yes        holds
  *     avoidance of 1-deadlock   (1989)     holds
  *     FIFO enabling             (1989)     holds, 0 overtakings
- *     prompt                    no         holds, at most 0; others enter n-1 times
+ *     prompt                    no         holds: 0 overtakings, n-1 entries of others
  *     k-queuelike (1979: C6)    (1979)     holds for n >= 2
  *     equivalent to a queue     (1989)     to queue-two-step at k = 1
  *     shared values             n!(1/0! + .. + 1/n!), reached
  *
- * The paper calls it well known and promises exclusion and no starvation. The rest it has because
- * it is a queue, so it is claimed too.
+ * The paper calls the algorithm well known and promises exclusion and no starvation. It has the
+ * other properties because it is a queue, so they are claimed too.
  */
 #include "papers/papers.h"
 #include "papers/shared_queue.h"
@@ -115,19 +116,19 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
 
 static double bound(const struct step_system *system)
 {
-    return papers_queue.bound(system); /* the sequences of distinct numbers */
+    return papers_queue.bound(system); /* the number of sequences of distinct numbers */
 }
 
 static unsigned bits(const struct step_system *system, unsigned word)
 {
     (void)word;
-    return 1 + system->n * width(system, 0); /* and the bit that tells where the queue ends */
+    return 1 + system->n * width(system, 0); /* 1: the bit that marks the end of the queue */
 }
 
 static const struct step_space space = {
     .bits = bits,
     .says = "at most n numbers: log2(n!(1/0! + .. + 1/n!)) (2014, section 1)",
-    .note = "The formula is what is needed; here each place has whole bits, and one "
+    .note = "The formula counts values; here each place of the queue has whole bits, and one "
             "bit tells where the queue ends.",
 };
 
@@ -142,7 +143,7 @@ const struct step_machine papers_peek_queue =
     PEEK_QUEUE("peek-queue", "One shared queue with peek (2014, section 1)", AS_DESCRIBED);
 
 const struct step_machine papers_peek_queue_mutants[] = {
-    PEEK_QUEUE("mutant-peek-any", "One shared queue with peek, entering whoever is first",
+    PEEK_QUEUE("mutant-peek-any", "One shared queue with peek, entering if any process is first",
                ENTERS_BEHIND_ANY),
     PEEK_QUEUE("mutant-peek-dequeue", "One shared queue, waiting by dequeue in place of peek",
                WAITS_BY_DEQUEUE),

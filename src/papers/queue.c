@@ -1,25 +1,26 @@
 /*
- * The Queue Algorithm (1989 paper, Fig. 1): the whole queue of waiting and critical processes in
- * the shared variable; whoever stands among the first k may enter. What the ticket algorithms
- * imitate.
+ * The Queue Algorithm (1989 paper, Fig. 1). The ticket algorithms imitate it.
+ *
+ * The shared variable is the queue of all waiting and critical processes, in order of arrival. The
+ * first k may enter the critical region.
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
  *     avoidance of k-deadlock  yes        holds
  *     FIFO enabling            yes        holds, 0 overtakings
- *     prompt                   no         holds, at most 0; others enter n-1 times if k < n
+ *     prompt                   no         holds: 0 overtakings, n-1 entries of others if k < n
  *     lockout avoidance        yes        holds, with any k-1 stopped
  *     k-queuelike (1979: C6)   yes, k<n   holds
  *     shared values            n!(1/0! + .. + 1/n!)  reached
  *
- * `queue-two-step` is the same queue entered as the 1979 report enters: joining it and looking
- * whether one may go in are two steps. It is what colored-1979 is compared with.
+ * `queue-two-step` is the same queue entered as in the 1979 report: joining the queue and testing
+ * the position are two steps. colored-1979 is compared with it.
  */
 #include "papers/papers.h"
 
 #include <stdio.h>
 
-/* The shared word: the queue from its head, four bits a place, process number + 1, 0 behind the
+/* The shared word: the queue from its head, four bits a place: process number + 1, and 0 behind the
    last. So n <= 15. */
 enum { PLACE_BITS = 4, MOST = 15 };
 
@@ -48,7 +49,7 @@ static void init(const struct step_system *system, uint64_t *words)
     words[0] = 0;
 }
 
-/* The position of a process in the queue, or one behind the last. */
+/* The position of a process in the queue; the length of the queue if it is not there. */
 static unsigned position(uint64_t queue, unsigned process)
 {
     unsigned at = 0;
@@ -70,7 +71,7 @@ static uint64_t enqueue(const struct step_system *system, uint64_t queue, unsign
 {
     unsigned length = position(queue, MOST);
     if (system->machine->variant == BARGING && length > system->k) {
-        return insert(queue, system->k, process); /* the mutant: ahead of all who wait */
+        return insert(queue, system->k, process); /* the mutant: ahead of all waiting processes */
     }
     return insert(queue, length, process);
 }
@@ -136,7 +137,7 @@ static int print_word(const struct step_system *system, unsigned word, uint64_t 
     return snprintf(out, size, "QUEUE=[%s]", text);
 }
 
-/* The sequences of distinct process numbers: the sum of n!/(n-m)! over m = 0..n. */
+/* The number of sequences of distinct process numbers: the sum of n!/(n-m)! over m = 0..n. */
 static double bound(const struct step_system *system)
 {
     double sum = 1;
@@ -157,7 +158,7 @@ static unsigned bits(const struct step_system *system, unsigned word)
 static const struct step_space space = {
     .bits = bits,
     .says = "log2(n!(1/0! + .. + 1/n!)) (1989, Fig. 1)",
-    .note = "The formula is what is needed; here each place has whole bits.",
+    .note = "The formula counts values; here each place of the queue has whole bits.",
 };
 
 #define QUEUE(name_, title_, variant_)                                                             \
@@ -173,5 +174,6 @@ const struct step_machine papers_queue =
 const struct step_machine papers_queue_two_step =
     QUEUE("queue-two-step", "Queue Algorithm, entered in two steps as in 1979", TWO_STEP);
 
-const struct step_machine papers_mutant_queue_barging = QUEUE(
-    "mutant-queue-barging", "Queue Algorithm, newcomers stand ahead of all who wait", BARGING);
+const struct step_machine papers_mutant_queue_barging =
+    QUEUE("mutant-queue-barging",
+          "Queue Algorithm, an arriving process joins ahead of all waiting ones", BARGING);

@@ -1,5 +1,6 @@
 /*
- * The generalized semaphore (1989 paper, 1.3.1): a shared COUNT of those in the critical section.
+ * The generalized semaphore (1989 paper, 1.3.1). The shared variable is COUNT, the number of
+ * processes in the critical region.
  *
  *     property                 promised   decided for all n <= 5, k <= 3
  *     at most k in C           yes        holds
@@ -7,7 +8,7 @@
  *     FIFO enabling            no         violated for k < n; shortest trace at n=2, k=1: 1 2 1 1
  *     lockout avoidance        no         violated for k < n
  *     overtakings              no bound   unbounded for k < n
- *     prompt                   no         holds: a prompt one is in before anybody else
+ *     prompt                   no         holds: a prompt process enters before any other
  *     shared values            k+1        reached
  */
 #include "papers/papers.h"

@@ -18,7 +18,7 @@ bool shared_queue_dequeue(const struct step_system *system, struct step_memory *
                           unsigned word, shared_queue_width *width, uint64_t *element)
 {
     uint64_t before = atomic_load(&memory->words[word]);
-    uint64_t after = before; /* what an empty queue stays */
+    uint64_t after = before; /* an empty queue stays as it is */
     while (shared_queue_has_any(before)) {
         unsigned bits = width(system, before);
         after = before >> bits;

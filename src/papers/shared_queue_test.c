@@ -1,4 +1,4 @@
-/* A shared queue is a queue: one process after the other, and many at once. */
+/* A shared queue is a queue: used by one process after the other, and by many threads at once. */
 #include "papers/shared_queue.h"
 #include "test.h"
 
@@ -127,7 +127,7 @@ static void *come_and_go(void *argument)
     for (unsigned round = 0; round < ROUNDS; round++) {
         uint64_t element;
         enqueue(&memory, large(own << 12 | round));
-        /* nobody has taken more than it has put, so there is something at every moment */
+        /* no thread has dequeued more than it has enqueued, so the queue is never empty here */
         EXPECT(dequeue(&memory, &element));
         unsigned whose = (unsigned)(element >> 13);
         int count = (int)(element >> 1 & (ROUNDS - 1));

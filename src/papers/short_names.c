@@ -26,7 +26,8 @@ static bool alike(const struct short_names *map, unsigned chosen, unsigned a, un
     return true;
 }
 
-/* The lowest bit in which two of the numbers differ that agree so far; all agree on none: -1. */
+/* The lowest bit that tells two of the numbers apart that agree on all chosen positions; -1 if
+   there is none. */
 static int next_position(const struct short_names *map, unsigned chosen, const unsigned *numbers,
                          unsigned count)
 {
@@ -69,11 +70,11 @@ unsigned short_name(const struct short_names *map, unsigned number)
 
 double short_names_maps(unsigned most, unsigned bits)
 {
-    double all = 1; /* no map */
+    double all = 1; /* the empty map */
     for (unsigned m = 1; m <= most; m++) {
         double maps = 1;
         for (unsigned j = 0; j + 1 < m; j++) {
-            maps *= bits * (double)(1U << m); /* a position, and a bit for each name */
+            maps *= bits * (double)(1U << m); /* a position, and one bit for each name */
         }
         all += maps;
     }

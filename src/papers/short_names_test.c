@@ -1,4 +1,4 @@
-/* A map tells all numbers of its set apart, with at most one bit fewer than there are numbers. */
+/* A map distinguishes all numbers of its set, with at most one bit fewer than there are numbers. */
 #include "papers/short_names.h"
 #include "test.h"
 
@@ -11,7 +11,7 @@ static void expect_apart(const unsigned *numbers, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         EXPECT_EQ(short_name(&map, numbers[i]), i + 1);
     }
-    /* a name is a function of the bits at the positions of the map, and of nothing else */
+    /* a name depends only on the bits at the positions of the map */
     unsigned mask = 0;
     for (unsigned j = 0; j + 1 < count; j++) {
         mask |= 1U << map.position[j];
@@ -21,7 +21,7 @@ static void expect_apart(const unsigned *numbers, unsigned count)
         EXPECT_EQ(short_name(&map, numbers[i] ^ (0x5a5a5a5aU & ~mask)), i + 1);
     }
     for (unsigned j = count; j < MOST; j++) {
-        EXPECT_EQ(map.position[j - 1], 0); /* what is not in use is zero */
+        EXPECT_EQ(map.position[j - 1], 0); /* unused positions are zero */
     }
 }
 
@@ -85,7 +85,7 @@ static void random_sets_of_large_numbers_are_told_apart(void)
     }
 }
 
-static void stranger_has_some_name(void)
+static void a_number_outside_the_set_has_some_name(void)
 {
     unsigned numbers[] = {4, 6, 1};
     struct short_names map = short_names_of(numbers, 3);
@@ -95,12 +95,12 @@ static void stranger_has_some_name(void)
     }
 }
 
-/* All maps of the numbers 1..2^bits-1, counted, are no more than the formula says. */
+/* The maps of the numbers 1..2^bits-1 are no more than the formula says. */
 static void maps_are_as_few_as_counted(void)
 {
     enum { BITS = 4 };
     static unsigned char seen[BITS * BITS * 4096];
-    unsigned maps = 1 + 1; /* none, and that of one name */
+    unsigned maps = 1 + 1; /* the empty map, and the map of one name */
     unsigned most = (1U << BITS) - 1;
     for (unsigned a = 1; a <= most; a++) {
         for (unsigned b = 1; b <= most; b++) {
@@ -125,7 +125,7 @@ int main(void)
 {
     RUN(every_small_set_is_told_apart);
     RUN(random_sets_of_large_numbers_are_told_apart);
-    RUN(stranger_has_some_name);
+    RUN(a_number_outside_the_set_has_some_name);
     RUN(maps_are_as_few_as_counted);
     return 0;
 }

@@ -6,18 +6,18 @@
 
 enum stage {
     IDLE,
-    ASK,         /* update: read q(j,i) */
-    GREET,       /* line 1: read r(j).p[i] */
-    GREET_WRITE, /* and write it to q(i,j) */
-    FIRST,       /* collect a */
-    SECOND,      /* collect b */
-    WRITE        /* update: write r(i) */
+    READ_Q,          /* update: read q(j,i) */
+    HANDSHAKE,       /* line 1: read r(j).p[i] */
+    HANDSHAKE_WRITE, /* and write it to q(i,j) */
+    COLLECT_A,       /* collect a */
+    COLLECT_B,       /* collect b */
+    WRITE            /* update: write r(i) */
 };
 
 /* A register r(i), unpacked. */
 struct content {
     uint32_t value, view[SNAPSHOT_MOST];
-    unsigned p; /* a bit for each other, lowest first; the writer's own is left out */
+    unsigned p; /* a bit for each other process, lowest first; the writer has no bit */
     bool toggle;
 };
 
@@ -28,8 +28,8 @@ static bool has(const struct snapshot *s, enum snapshot_broken bit)
 
 unsigned snapshot_bits(unsigned n, uint32_t values)
 {
-    /* A power of something that is no power of two is never so near to one that rounding matters;
-       a power of two is exact. */
+    /* A power of a number that is not a power of two is never close enough to one for rounding to
+       matter; powers of two are exact. */
     double all = 1;
     unsigned bits = n;
     for (unsigned i = 0; i < n + 1; i++) {
@@ -42,7 +42,7 @@ unsigned snapshot_bits(unsigned n, uint32_t values)
     return bits;
 }
 
-/* All but the bit of `process`, moved together. */
+/* Remove the bit of `process`, and close the gap. */
 static unsigned squeeze(unsigned mask, unsigned process)
 {
     unsigned low = mask & ((1U << process) - 1);
@@ -101,7 +101,7 @@ uint32_t snapshot_value(const struct snapshot *s, uint64_t word)
     return unpack(s, word).value;
 }
 
-/* The first process from `at` on that is not this one. */
+/* The first process from `at` on other than `process`. */
 static uint8_t other_from(unsigned at, unsigned process)
 {
     return (uint8_t)(at == process ? at + 1 : at);
@@ -121,10 +121,10 @@ static void go_to(struct snapshot_state *x, enum stage stage, unsigned process)
     x->at = other_from(0, process);
 }
 
-/* Line 2; with SNAPSHOT_COLLECT one collect is all. */
+/* Line 2; the mutant SNAPSHOT_COLLECT does collect b only. */
 static void begin_collects(const struct snapshot *s, struct snapshot_state *x, unsigned process)
 {
-    go_to(x, has(s, SNAPSHOT_COLLECT) ? SECOND : FIRST, process);
+    go_to(x, has(s, SNAPSHOT_COLLECT) ? COLLECT_B : COLLECT_A, process);
     x->failed = 0;
     x->toggles = 0;
     clear_view(x);
@@ -142,7 +142,7 @@ static void begin_round(const struct snapshot *s, struct snapshot_state *x, unsi
     x->failed = 0;
     x->toggles = 0;
     clear_view(x);
-    go_to(x, GREET, process);
+    go_to(x, HANDSHAKE, process);
 }
 
 void snapshot_begin(const struct snapshot *s, struct snapshot_state *x, unsigned process,
@@ -150,7 +150,7 @@ void snapshot_begin(const struct snapshot *s, struct snapshot_state *x, unsigned
 {
     *x = (struct snapshot_state){.value = x->value, .toggle = x->toggle, .updates = updates};
     if (updates && !has(s, SNAPSHOT_NO_HANDSHAKE | SNAPSHOT_COLLECT)) {
-        go_to(x, ASK, process);
+        go_to(x, READ_Q, process);
     } else {
         begin_round(s, x, process);
     }
@@ -166,7 +166,7 @@ bool snapshot_writes(const struct snapshot_state *x)
     return x->stage == WRITE;
 }
 
-/* The scan is over, and the view is there. An update is about to write. */
+/* The scan is finished. A scan becomes idle, an update will write. */
 static bool finish(struct snapshot_state *x)
 {
     *x = (struct snapshot_state){
@@ -179,7 +179,7 @@ static bool finish(struct snapshot_state *x)
     return true;
 }
 
-/* Line 4, for the j that b has just read and that has moved: true if its view is returned. */
+/* Line 4 for j, which has moved and which collect b has just read. True if its view is returned. */
 static bool borrow(const struct snapshot *s, struct snapshot_state *x, unsigned j,
                    const struct content *c)
 {
@@ -193,18 +193,19 @@ static bool borrow(const struct snapshot *s, struct snapshot_state *x, unsigned 
     return finish(x);
 }
 
-/* Has j moved, as far as this read of r(j) tells? In collect a toggles are noted, in b compared. */
+/* Does this read of r(j) show that j has moved? Collect a records toggles, collect b compares
+   them. */
 static bool has_moved(const struct snapshot *s, const struct snapshot_state *x, unsigned j,
                       unsigned process, const struct content *c)
 {
     bool greets = !has(s, SNAPSHOT_NO_HANDSHAKE | SNAPSHOT_COLLECT) &&
-                  !has(s, x->stage == FIRST ? SNAPSHOT_NO_P_IN_A : SNAPSHOT_NO_P_IN_B);
-    bool toggles = x->stage == SECOND && !has(s, SNAPSHOT_NO_TOGGLE | SNAPSHOT_COLLECT);
+                  !has(s, x->stage == COLLECT_A ? SNAPSHOT_NO_P_IN_A : SNAPSHOT_NO_P_IN_B);
+    bool toggles = x->stage == COLLECT_B && !has(s, SNAPSHOT_NO_TOGGLE | SNAPSHOT_COLLECT);
     return x->failed >> j & 1 || (greets && p_for(c, j, process) != (x->q >> j & 1U)) ||
            (toggles && c->toggle != (x->toggles >> j & 1));
 }
 
-/* A read of a collect. True if the scan is finished. */
+/* Take one read of a collect. True if the scan is finished. */
 static bool collect(const struct snapshot *s, struct step_memory *memory, struct snapshot_state *x,
                     unsigned process)
 {
@@ -212,11 +213,11 @@ static bool collect(const struct snapshot *s, struct step_memory *memory, struct
     struct content c = unpack(s, step_read(memory, word_r(s, j)));
     bool moved = has_moved(s, x, j, process, &c);
     x->at = other_from(j + 1U, process);
-    if (x->stage == FIRST) {
+    if (x->stage == COLLECT_A) {
         x->failed = (uint8_t)(x->failed | (unsigned)moved << j);
         x->toggles = (uint8_t)(x->toggles | (unsigned)(c.toggle && !moved) << j);
         if (x->at >= s->n) {
-            go_to(x, SECOND, process);
+            go_to(x, COLLECT_B, process);
         }
         return false;
     }
@@ -239,9 +240,9 @@ static bool collect(const struct snapshot *s, struct step_memory *memory, struct
     return false;
 }
 
-/* f[j] := not q(j,i). True if it was the last. */
-static bool ask(const struct snapshot *s, struct step_memory *memory, struct snapshot_state *x,
-                unsigned process)
+/* f[j] := not q(j,i). True if it was the last j. */
+static bool read_q(const struct snapshot *s, struct step_memory *memory, struct snapshot_state *x,
+                   unsigned process)
 {
     unsigned bit = step_read(memory, word_q(s, x->at, process)) == has(s, SNAPSHOT_SAME_F);
     x->f = (uint8_t)(x->f | bit << x->at);
@@ -253,27 +254,27 @@ bool snapshot_step(const struct snapshot *s, struct step_memory *memory, struct 
                    unsigned process)
 {
     switch ((enum stage)x->stage) {
-    case ASK:
-        if (ask(s, memory, x, process)) {
+    case READ_Q:
+        if (read_q(s, memory, x, process)) {
             begin_round(s, x, process);
         }
         break;
-    case GREET: {
+    case HANDSHAKE: {
         struct content c = unpack(s, step_read(memory, word_r(s, x->at)));
         x->q = (uint8_t)(x->q | p_for(&c, x->at, process) << x->at);
-        x->stage = GREET_WRITE;
+        x->stage = HANDSHAKE_WRITE;
         break;
     }
-    case GREET_WRITE:
+    case HANDSHAKE_WRITE:
         step_write(memory, word_q(s, process, x->at), (unsigned)x->q >> x->at & 1U);
         x->at = other_from(x->at + 1U, process);
-        x->stage = GREET;
+        x->stage = HANDSHAKE;
         if (x->at >= s->n) {
             begin_collects(s, x, process);
         }
         break;
-    case FIRST:
-    case SECOND:
+    case COLLECT_A:
+    case COLLECT_B:
         return collect(s, memory, x, process);
     case IDLE:
     case WRITE:

@@ -1,28 +1,28 @@
 /*
  * Mutual exclusion of two processes with one shared queue without peek: J. Wang, Z. Wang, "Mutual
  * Exclusion Algorithms in the Shared Queue Model", ICDCN 2014, LNCS 8314, pp. 29-43, Algorithm 2
- * (SQ2).
+ * (SQ2). The shared variable is the queue.
  *
- * The queue holds applications and offers. An offer of the next id lets its taker into C; an offer
- * is for both, or for the one who has applied. What must not get lost is enqueued twice, as
- * versions 1 and 2, and each goes on dequeuing and enqueuing its own pair until it meets one
- * version twice running, or none: then the other has taken one.
+ * The queue holds applications and offers. A process that takes an offer with the next id enters C.
+ * An offer is for both processes, or for the process that applied. An element that must not get
+ * lost is enqueued twice, as versions 1 and 2. Its owner dequeues and enqueues this pair until it
+ * meets the same version twice in a row, or none: then the other process has taken one.
  *
  *     property                  promised   decided for n = 2, k = 1
  *     at most 1 in C            yes        holds
  *     no starvation             yes        holds
- *     nobody stays in E         yes        holds, if nobody stops
+ *     no process stays in E     yes        holds, if no process stops
  *     (r,1)-deadlock-free, C2   r = 1      holds for r = 1; violated for r = 2
- *     avoidance of 1-deadlock   no         violated: one in E stops before it has made an offer
+ *     avoidance of 1-deadlock   no         violated: a process in E stops before its offer
  *     FIFO enabling             no         violated
  *     overtakings               no         at most 1; the other enters at most once
  *     prompt                    no         at most 0; the other does not enter at all
  *     shared values             unbounded  ids; an offer that is taken is the newest: `invariant`
  *
- * `sq2` differs from the print in one place: line 13 takes an offer with t.id >= idmaker. idmaker
- * is the id of the offer that the process gave last, and as printed (t.id > idmaker) a process that
- * comes back alone throws its own offer away. Of the variables only idmaker is kept from pass to
- * pass; flag = 0, m1 = m2 = 2 and eaten = 0 at the beginning of each.
+ * Difference from the print: line 13 takes an offer with t.id >= idmaker. idmaker is the id of the
+ * offer that the process made last. As printed (t.id > idmaker), a process that returns alone
+ * discards its own offer. Only idmaker keeps its value from pass to pass; each pass starts with
+ * flag = 0, m1 = m2 = 2 and eaten = 0.
  */
 #include "papers/sq2.h"
 #include "papers/papers.h"
@@ -31,21 +31,21 @@
 
 enum variant {
     CORRECTED,
-    PRINTED,          /* line 13: an offer must be beyond idmaker */
-    TAKES_OVERDUE,    /* line 13: any id will do */
-    TAKES_ANYONES,    /* line 13: any name will do */
+    PRINTED,          /* line 13: t.id > idmaker */
+    TAKES_OVERDUE,    /* line 13: any id is accepted */
+    TAKES_ANYONES,    /* line 13: any name is accepted */
     APPLIES_ONCE,     /* line 1: for j = 1 to 1 */
-    REAPPLIES_NEVER,  /* line 11: an application that it meets is not enqueued again */
-    REAPPLIES_ALWAYS, /* line 9: it is, whatever its version */
-    FORGETS_IDMAKER,  /* idmaker = 0 at the beginning of every pass */
-    KEEPS_FLAG,       /* line 20: flag is not cleared after an offer by the other */
-    SWEEPS_ONCE,      /* line 27: the queue is not emptied, one element is taken out */
+    REAPPLIES_NEVER,  /* line 11: an own application is not enqueued again */
+    REAPPLIES_ALWAYS, /* line 9: an own application is always enqueued again */
+    FORGETS_IDMAKER,  /* idmaker = 0 at the start of every pass */
+    KEEPS_FLAG,       /* line 20: flag is not cleared after an offer by the other process */
+    SWEEPS_ONCE,      /* line 27: one element is taken out, not all */
     GIVES_ONCE,       /* line 31: for j = 1 to 1 */
-    GIVES_BLINDLY,    /* lines 34-50: leaves without seeing that the offer was taken */
-    REGIVES_ALWAYS,   /* line 37: an offer that it meets is enqueued again, whatever its version */
-    LOSES_ALL,        /* line 43: the offer to both that it meets is not enqueued again */
-    EATS_NONE,        /* line 45: leaves when it meets an application */
-    EATS_ALL          /* line 45: eats applications without limit */
+    GIVES_BLINDLY,    /* lines 34-50: leaves before the offer is taken */
+    REGIVES_ALWAYS,   /* line 37: an own offer is always enqueued again */
+    LOSES_ALL,        /* line 43: an offer to both is not enqueued again */
+    EATS_NONE,        /* line 45: leaves at the first application */
+    EATS_ALL          /* line 45: takes out any number of applications */
 };
 
 static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
@@ -54,7 +54,7 @@ static int prepare(struct step_system *system, char why[STEP_WHY_BYTES])
         return -1;
     }
     if (system->n != 2) {
-        (void)snprintf(why, STEP_WHY_BYTES, "it is for two processes: n must be 2");
+        (void)snprintf(why, STEP_WHY_BYTES, "sq2 is for two processes: n must be 2");
         return -1;
     }
     system->shared_words = 1;
@@ -80,7 +80,7 @@ static void enqueue(struct step_memory *memory, uint32_t element)
     shared_queue_enqueue(memory, 0, element, sq2_width(NULL, element));
 }
 
-/* One dequeue: what came out of the queue. */
+/* The kind of element that a dequeue returned. */
 enum met { NOTHING, OWN_APPLY, OTHERS_APPLY, OWN_OFFER, OTHERS_OFFER, OFFER_TO_ALL };
 
 static enum met dequeue(const struct step_system *system, struct step_memory *memory,
@@ -99,7 +99,7 @@ static enum met dequeue(const struct step_system *system, struct step_memory *me
     return sq2_name_of(element) == process ? OWN_APPLY : OTHERS_APPLY;
 }
 
-/* Line 13: may it take what it has met? */
+/* Line 13: does the process take this offer? */
 static bool takes(const struct step_system *system, const struct sq2_state *x, enum met met,
                   uint32_t t)
 {
@@ -112,7 +112,7 @@ static bool takes(const struct step_system *system, const struct sq2_state *x, e
     return variant == PRINTED ? late < 0 : late <= 0 || variant == TAKES_OVERDUE;
 }
 
-/* Line 9: does it enqueue its application again? */
+/* Line 9: does the process enqueue its application again? */
 static bool reapplies(const struct step_system *system, const struct sq2_state *x, uint32_t t)
 {
     unsigned variant = system->machine->variant;
@@ -139,7 +139,7 @@ static void look(const struct step_system *system, struct step_memory *memory, s
     }
 }
 
-/* Lines 23-28: empty the queue, and see whether the other applies. */
+/* Lines 23-28: empty the queue, and note whether the other process applies. */
 static void sweep(const struct step_system *system, struct step_memory *memory, struct sq2_state *x,
                   unsigned process)
 {
@@ -154,13 +154,13 @@ static void sweep(const struct step_system *system, struct step_memory *memory, 
     }
 }
 
-/* Into the remainder: only idmaker is kept. */
+/* Go to the remainder; only idmaker is kept. */
 static void rest(struct sq2_state *x)
 {
     *x = (struct sq2_state){.stage = SQ2_REMAINDER, .idmaker = x->idmaker};
 }
 
-/* Lines 35-49: until the other has certainly taken the offer. */
+/* Lines 35-49: wait until the other process has certainly taken the offer. */
 static void watch(const struct step_system *system, struct step_memory *memory, struct sq2_state *x,
                   unsigned process)
 {
@@ -182,7 +182,7 @@ static void watch(const struct step_system *system, struct step_memory *memory, 
     }
 }
 
-/* Enqueue again what it has in hand. */
+/* Enqueue the dequeued element again. */
 static void put_back(struct step_memory *memory, struct sq2_state *x, enum sq2_stage next)
 {
     enqueue(memory, x->t);
@@ -264,7 +264,7 @@ static unsigned bits(const struct step_system *system, unsigned word)
     (void)system;
     (void)word;
     return 1 + 4 * SQ2_APPLY_BITS +
-           2 * SQ2_OFFER_BITS; /* and the bit that tells where the queue ends */
+           2 * SQ2_OFFER_BITS; /* 1: the bit that marks the end of the queue */
 }
 
 static const struct step_space space = {
@@ -289,19 +289,21 @@ const struct step_machine papers_sq2_printed =
 
 const struct step_machine papers_sq2_mutants[] = {
     SQ2("mutant-sq2-overdue", "SQ2, an offer of any id is taken", TAKES_OVERDUE),
-    SQ2("mutant-sq2-anyones", "SQ2, an offer to the other is taken", TAKES_ANYONES),
+    SQ2("mutant-sq2-anyones", "SQ2, an offer to the other process is taken", TAKES_ANYONES),
     SQ2("mutant-sq2-apply-once", "SQ2, one application in place of two", APPLIES_ONCE),
     SQ2("mutant-sq2-apply-lost", "SQ2, an application met is not enqueued again", REAPPLIES_NEVER),
     SQ2("mutant-sq2-apply-on", "SQ2, an application met is always enqueued again",
         REAPPLIES_ALWAYS),
-    SQ2("mutant-sq2-idmaker", "SQ2, idmaker begins at 0 in every pass", FORGETS_IDMAKER),
-    SQ2("mutant-sq2-flag", "SQ2, flag is not cleared after an offer by the other", KEEPS_FLAG),
-    SQ2("mutant-sq2-sweep", "SQ2, who leaves takes one element out, not all", SWEEPS_ONCE),
-    SQ2("mutant-sq2-offer-once", "SQ2, one offer to the other in place of two", GIVES_ONCE),
-    SQ2("mutant-sq2-blind", "SQ2, leaves before the offer is taken", GIVES_BLINDLY),
+    SQ2("mutant-sq2-idmaker", "SQ2, idmaker is 0 at the start of every pass", FORGETS_IDMAKER),
+    SQ2("mutant-sq2-flag", "SQ2, flag is not cleared after an offer by the other process",
+        KEEPS_FLAG),
+    SQ2("mutant-sq2-sweep", "SQ2, a leaving process takes one element out, not all", SWEEPS_ONCE),
+    SQ2("mutant-sq2-offer-once", "SQ2, one offer to the other process in place of two", GIVES_ONCE),
+    SQ2("mutant-sq2-blind", "SQ2, a process leaves before its offer is taken", GIVES_BLINDLY),
     SQ2("mutant-sq2-offer-on", "SQ2, an offer met on leaving is always enqueued again",
         REGIVES_ALWAYS),
     SQ2("mutant-sq2-all", "SQ2, an offer to both met on leaving is lost", LOSES_ALL),
-    SQ2("mutant-sq2-eat", "SQ2, leaves as soon as it meets an application", EATS_NONE),
-    SQ2("mutant-sq2-eat-on", "SQ2, takes any number of applications out on leaving", EATS_ALL),
+    SQ2("mutant-sq2-eat", "SQ2, a leaving process stops at the first application", EATS_NONE),
+    SQ2("mutant-sq2-eat-on", "SQ2, a leaving process takes out any number of applications",
+        EATS_ALL),
 };

@@ -1,6 +1,6 @@
 /*
- * SQ2 (2014, Algorithm 2): the elements of its queue and the state of a process, for sq2.c, the
- * algorithm, and sq2_ids.c, which numbers ids anew for the checker and judges them.
+ * SQ2 (2014, Algorithm 2): the elements of its queue and the state of a process. sq2.c has the
+ * algorithm. sq2_ids.c renumbers ids for the checker and checks them.
  */
 #ifndef USHER_PAPERS_SQ2_H
 #define USHER_PAPERS_SQ2_H
@@ -13,13 +13,13 @@
  *     (APPLY, name, version):      0, name, version                 3 bits
  *     (OFFER, name, version, id):  1, name (2 bits), version, id    4 + 21 bits
  *
- * There are never more than six elements, of which two are offers: 12 + 2 * 25 bits. Ids are kept
- * modulo 2^21 and compared by the sign of the difference. That is right as long as neither rests,
- * or is stopped, while the other passes 2^20 times; then a good offer could look overdue.
+ * There are at most six elements, two of them offers: 12 + 2 * 25 bits. Ids are kept modulo 2^21
+ * and compared by the sign of the difference. That is right unless one process rests or is stopped
+ * while the other passes 2^20 times; then a good offer could look overdue.
  */
 enum { SQ2_ID_BITS = 21, SQ2_APPLY_BITS = 3, SQ2_OFFER_BITS = 4 + SQ2_ID_BITS };
 enum { SQ2_ID_MASK = (1 << SQ2_ID_BITS) - 1 };
-enum { SQ2_ALL = 2 }; /* a name, beside 0 and 1 */
+enum { SQ2_ALL = 2 }; /* a third name: the offer is for both */
 
 enum sq2_stage {
     SQ2_REMAINDER,
@@ -39,11 +39,11 @@ enum sq2_stage {
 struct sq2_state {
     uint8_t stage;
     uint8_t flag;
-    uint8_t m1, m2; /* versions; 0 where they are not in use */
+    uint8_t m1, m2; /* versions; 0 if unused */
     uint8_t eaten;
     uint8_t unused[3];
     uint32_t idmaker; /* kept in the remainder */
-    uint32_t t;       /* the element in hand, for C and for what is enqueued again */
+    uint32_t t;       /* the element just dequeued: the offer taken, or one to enqueue again */
 };
 
 static inline uint32_t sq2_apply(unsigned name, unsigned version)
@@ -76,7 +76,7 @@ static inline uint32_t sq2_id_of(uint64_t element)
     return (uint32_t)(element >> 4) & SQ2_ID_MASK;
 }
 
-/* How far `id` is beyond `than`. */
+/* Is `id` greater than `than` (positive), equal (0) or less? */
 static inline int32_t sq2_beyond(uint32_t id, uint32_t than)
 {
     int32_t difference = (int32_t)((id - than) & SQ2_ID_MASK);

@@ -1,10 +1,9 @@
-/* The ids of SQ2's offers: their canonical form, what always holds of them, and the queue for
-   people. See sq2.h. */
+/* The ids of SQ2's offers: their canonical form, their invariant, and printing. See sq2.h. */
 #include "papers/sq2.h"
 
 #include <stdio.h>
 
-/* All ids of a state: of the offers in the queue and in hand, and the idmakers. */
+/* All ids of a state: those of offers in the queue, of offers just dequeued, and the idmakers. */
 enum { MOST_IDS = 12 };
 
 struct ids {
@@ -34,7 +33,7 @@ static struct ids all_ids(uint64_t queue, const struct sq2_state *x)
     return ids;
 }
 
-/* How many different ids are below this one. */
+/* The number of different ids below this one. */
 static uint32_t rank_of(const struct ids *ids, uint32_t id)
 {
     uint32_t rank = 0;
@@ -56,10 +55,10 @@ static uint32_t with_rank(const struct ids *ids, uint32_t element)
 }
 
 /*
- * Canonical form: each id is replaced by its rank among the ids of the state. Sound: ids are only
- * compared, except that who takes an offer makes its id + 1; and the id of an offer that is taken
- * is the highest of all (`wrong` looks whether it is), so id + 1 is a new highest one in the state
- * as in its canonical form.
+ * Canonical form: replace each id by its rank among the ids of the state. Sound: ids are only
+ * compared, except that the process that takes an offer computes its id + 1. The id of a taken
+ * offer is the highest of all (`wrong` checks this). So id + 1 is a new highest id, in the state
+ * and in its canonical form.
  */
 void sq2_rebase(const struct step_system *system, uint64_t *words, void *states)
 {

@@ -2,18 +2,18 @@
  * A system of workers and a supervisor as a step machine, with the supervisor as the last process:
  * see supervised.h.
  *
- * The shared words are the value. All private states are equally long: a word that says whether it
- * is the supervisor's, then the state itself. Everyone's first state must be all zero, so the
- * supervisor's is kept as its difference from the first; as long as there is none it cannot be told
- * from a worker's first state, and need not be.
+ * The shared words are the value. All private states have the same length: a word that says whether
+ * it is the supervisor's, then the state. A machine's initial private states must be all zero, so
+ * the supervisor's state is stored as its difference from its initial state. While there is no
+ * difference it looks like a worker's initial state, which does no harm.
  */
 #include "papers/supervised.h"
 
 #include <string.h>
 
 struct private_state {
-    uint64_t supervises; /* 1 where the rest is a supervisor's state that is not its first */
-    unsigned char state[SUPERVISED_SUPERVISOR_BYTES]; /* as much of it as the system uses */
+    uint64_t supervises; /* 1 if the rest is a supervisor's state other than its initial one */
+    unsigned char state[SUPERVISED_SUPERVISOR_BYTES]; /* only the bytes that the system uses */
 };
 
 _Static_assert(SUPERVISED_WORKER_BYTES <= SUPERVISED_SUPERVISOR_BYTES, "a worker's fits, too");
@@ -51,7 +51,8 @@ void supervised_init(const struct step_system *system, uint64_t *words)
     subject_of(system)->init(&size, words, supervisor);
 }
 
-/* Add the supervisor's first state to a difference, or take it away: both are the same. */
+/* Convert between the supervisor's state and its stored difference; the same operation both
+   ways. */
 static void shift_by_first(const struct step_system *system, unsigned char *supervisor)
 {
     const struct supervised *subject = subject_of(system);
@@ -95,7 +96,7 @@ void supervised_step(const struct step_system *system, struct step_memory *memor
     step_update_all(system, memory, delta, state, process);
 }
 
-/* The supervisor has no regions; whoever asks is told that it rests. */
+/* The supervisor has no regions; it is reported to be in R. */
 enum step_region supervised_region(const struct step_system *system, const void *state)
 {
     struct supervised_size size = supervised_size_of(system);
@@ -121,7 +122,7 @@ void supervised_split(const struct step_system *system, const void *states, void
     }
 }
 
-/* (R3) and (R4): who may help or is to quit tries, and does not enter C with its next step. */
+/* (R3) and (R4): a helper or a quitter is in T, and does not enter C with its next step. */
 static const char *wrong_worker(const struct supervised *subject,
                                 const struct supervised_size *size, const void *value,
                                 const void *worker, unsigned process)
@@ -138,7 +139,7 @@ static const char *wrong_worker(const struct supervised *subject,
     memcpy(next, worker, subject->worker_bytes);
     subject->work(size, next_value, next, process);
     return subject->region(size, next) == STEP_CRITICAL
-               ? "one who is critical-able is no drone (R4)"
+               ? "a critical-able worker is not a drone (R4)"
                : NULL;
 }
 
@@ -162,10 +163,10 @@ const char *supervised_wrong(const struct step_system *system, const uint64_t *w
         helpers += subject->eligibility(&size, words, worker) == SUPERVISED_HELPER;
     }
     if (subject->active(&size, words, supervisor) != trying) {
-        return "the supervisor is mistaken about how many are in T (R5)";
+        return "active() is not the number of processes in T (R5)";
     }
     if (trying > subject->threshold(&size) && helpers < 2 * size.r - 1) {
-        return "many are in T, and fewer than 2r-1 of them can help (R6)";
+        return "more than c1 processes are in T, but fewer than 2r-1 helpers (R6)";
     }
     return subject->wrong == NULL ? NULL : subject->wrong(&size, words, workers, supervisor);
 }

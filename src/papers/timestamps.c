@@ -13,9 +13,9 @@ static bool is_less(uint64_t label, unsigned process, uint64_t than_label, unsig
     return label < than_label || (label == than_label && process < than);
 }
 
-/* Take note of another's label. */
-static void note(const struct timestamps *ts, struct timestamps_state *x, unsigned process,
-                 unsigned other, uint64_t label)
+/* Record the label of another process. */
+static void record(const struct timestamps *ts, struct timestamps_state *x, unsigned process,
+                   unsigned other, uint64_t label)
 {
     bool printed = ts->broken & TIMESTAMPS_PRINTED;
     if (printed ? x->label < label : is_less(x->label, process, label, other)) {
@@ -24,7 +24,7 @@ static void note(const struct timestamps *ts, struct timestamps_state *x, unsign
     x->highest = label > x->highest ? label : x->highest;
 }
 
-/* All others' labels are read: is there anything to write? */
+/* All labels are read. True if there is nothing to write. */
 static bool finish_reading(const struct timestamps *ts, struct timestamps_state *x)
 {
     if (x->behind) {
@@ -51,7 +51,7 @@ bool timestamps_label_step(const struct timestamps *ts, struct step_memory *memo
         *x = (struct timestamps_state){.label = next};
         return true;
     }
-    note(ts, x, process, x->at, step_read(memory, ts->first + x->at)); /* Temp[j] := Label[j] */
+    record(ts, x, process, x->at, step_read(memory, ts->first + x->at)); /* Temp[j] := Label[j] */
     x->at = other_from(x->at + 1U, process);
     return x->at >= ts->n && finish_reading(ts, x);
 }
@@ -76,25 +76,26 @@ static struct timestamps_state *state_of(void *states, size_t stride, unsigned p
 }
 
 /*
- * Canonical form, part 1: who labels takes note at once of the labels that it is yet to read.
- * Sound: labels only grow, so it will read these or greater ones, and what counts in the end, the
- * greatest and whether any pair is above its own, comes out the same. (Its steps remain: it reads
- * again.)
+ * Canonical form, part 1: a process in Label records at once the labels that it has not read yet.
+ * Sound: labels only grow, so it will read these or greater ones. Only the greatest label and
+ * whether any pair is above its own matter in the end, and both come out the same. Its steps
+ * remain: it reads the registers again.
  */
-static void note_what_is_to_come(const struct timestamps *ts, const uint64_t *labels, void *states,
+static void record_unread_labels(const struct timestamps *ts, const uint64_t *labels, void *states,
                                  size_t stride)
 {
     for (unsigned i = 0; i < ts->n; i++) {
         struct timestamps_state *x = state_of(states, stride, i);
         for (unsigned j = x->at; x->labels && j < ts->n; j++) {
             if (j != i) {
-                note(ts, x, i, j, labels[j]);
+                record(ts, x, i, j, labels[j]);
             }
         }
     }
 }
 
-/* The least value above `value` among labels and what is seen of them; `value` if there is none. */
+/* The least value above `value` among the labels and the recorded labels; `value` if there is
+   none. */
 static uint64_t next_above(const struct timestamps *ts, const uint64_t *labels, void *states,
                            size_t stride, uint64_t value)
 {
@@ -107,7 +108,7 @@ static uint64_t next_above(const struct timestamps *ts, const uint64_t *labels, 
     return next == UINT64_MAX ? value : next;
 }
 
-/* Lower by `less` all that is at least `from`. */
+/* Subtract `less` from every value that is at least `from`. */
 static void lower(const struct timestamps *ts, uint64_t *labels, void *states, size_t stride,
                   uint64_t from, uint64_t less)
 {
@@ -119,7 +120,7 @@ static void lower(const struct timestamps *ts, uint64_t *labels, void *states, s
     }
 }
 
-/* How many of those who label have seen, and will read as things are, nothing above `value`. */
+/* The number of processes in Label whose recorded labels, after part 1, are at most `value`. */
 static unsigned count_low(const struct timestamps *ts, void *states, size_t stride, uint64_t value)
 {
     unsigned low = 0;
@@ -132,23 +133,23 @@ static unsigned count_low(const struct timestamps *ts, void *states, size_t stri
 
 /*
  * Part 2: shift the least label to 0, and shorten gaps that cannot be filled. Let u < v be
- * neighbours among the labels and what is seen of them, and let c be the number of those who label
- * and are at u or below. A gap v - u above c+1 becomes c+1. Sound:
+ * neighbours among the labels and the recorded labels, and let c be the number of processes in
+ * Label that have recorded at most u. A gap v - u above c+1 becomes c+1. Sound:
  *
  * - Steps compare labels and add 1 to the greatest seen, so a shift changes no future.
- * - Whatever is seen was read from a register, and registers only grow, so some register holds v
- *   or more, and will. Whoever begins to label from now on reads it, or owns it and then either
- *   writes nothing or has read a greater one: it writes nothing up to v. The same is so of all who
- *   label now but those c.
- * - Each of the c writes at most once before it begins anew, and 1 more than what it has seen: at
- *   most u+1, or u+2 if it has read that, and so on: at most u+c. So as long as v is above u+c it
- *   makes no difference by how much. A write takes one of the c away and one from the gap at most.
+ * - A recorded label was read from a register, and registers only grow. So some register holds v or
+ *   more from now on. A process that begins Label later reads that register, or owns it; in the
+ *   latter case it writes nothing, or has read a greater label. Either way it writes nothing up to
+ *   v. The same holds for all processes in Label now except those c.
+ * - Each of the c writes at most once before its next Label, and writes 1 more than it has seen: at
+ *   most u+1, or u+2 if it has read u+1, and so on, at most u+c. So while v is above u+c, the
+ *   distance makes no difference. A write reduces c by one, and the gap by at most one.
  *
- * It is finite: at most 2n values, with gaps of at most n+1.
+ * The form is finite: at most 2n values, with gaps of at most n+1.
  */
 void timestamps_rebase(const struct timestamps *ts, uint64_t *labels, void *states, size_t stride)
 {
-    note_what_is_to_come(ts, labels, states, stride);
+    record_unread_labels(ts, labels, states, stride);
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < ts->n; i++) {
         least = labels[i] < least ? labels[i] : least;

@@ -1,4 +1,4 @@
-/* The few parts of the step contract that are not inline: see step.h. */
+/* The parts of the step interface that are not inline: see step.h. */
 #include "step/step.h"
 
 #include "step/wide.h"
@@ -80,7 +80,7 @@ void step_update(const struct step_system *system, struct step_memory *memory, u
     step__note(memory, STEP_UPDATE, word, before, after);
 }
 
-/* Of a variable of many words a trace shows the first that changes. */
+/* Record, of a variable of many words, the first word that changes. */
 static void note_all(struct step_memory *memory, unsigned words, const uint64_t *before,
                      const uint64_t *after)
 {

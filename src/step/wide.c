@@ -13,7 +13,7 @@ void step_wide_init(struct step_wide *wide, const struct step_system *system, co
     atomic_init(&wide->current, 0);
 }
 
-/* Copy the variable. False if it was changed meanwhile: then the copy may be torn. */
+/* Copy the variable. Return false if it changed meanwhile: the copy may then mix two values. */
 static bool copy(const struct step_system *system, struct step_wide *wide, uint64_t current,
                  uint64_t *words)
 {
@@ -38,7 +38,8 @@ void step_wide_update(const struct step_system *system, struct step_wide *wide,
         delta(system, words, next, process);
         uint64_t own = 2 * process + ((current & 0xff) == 2 * process ? 1 : 0);
         for (unsigned w = 0; w < system->shared_words; w++) {
-            /* release: who reads this of a copy it took for current finds `current` changed */
+            /* release: a process that reads this word from a copy it took for current will find
+               `current` changed */
             atomic_store_explicit(&wide->copies[own][w], words[w], memory_order_release);
         }
         changed = ((current >> 8) + 1) << 8 | own;

@@ -1,4 +1,5 @@
-/* A variable of many words that threads change at once: nothing is lost, nothing is torn. */
+/* Threads change one variable of many words: no change is lost, and no reader sees two values
+   mixed. */
 #include "step/wide.h"
 
 #include "test.h"
@@ -12,14 +13,14 @@ static struct step_machine machine = {.name = "count", .wide = true};
 static struct step_system count = {
     .machine = &machine, .n = THREADS, .shared_words = WORDS, .private_bytes = sizeof(uint64_t)};
 
-/* Every word counts, each in steps of its own; the private state is what the first word was. */
+/* Add w+1 to word w, for every word. The private state is the value that the first word had. */
 static void add(const struct step_system *system, uint64_t *words, void *state, unsigned process)
 {
     uint64_t *before = state;
     (void)process;
     *before = words[0];
     for (unsigned w = 0; w < system->shared_words; w++) {
-        EXPECT_EQ(words[w], words[0] * (w + 1)); /* as somebody left it, not half of two changes */
+        EXPECT_EQ(words[w], words[0] * (w + 1)); /* one thread's value, not a mix of two */
     }
     for (unsigned w = 0; w < system->shared_words; w++) {
         words[w] += w + 1;

@@ -1,4 +1,4 @@
-/* What all pictures have in common: an SVG document, its colours, text that is safe. */
+/* SVG output shared by all pictures: document, colours, escaped text. */
 #ifndef USHER_SVG_H
 #define USHER_SVG_H
 
@@ -8,14 +8,14 @@
 #define SVG_SOFT "#546e7a"
 #define SVG_LINE "#cfd8dc"
 
-/* Begin a document on white; `style` is CSS for it. End it with svg_end. */
+/* Begin a document on a white background; `style` is its CSS. End it with svg_end. */
 void svg_begin(FILE *file, unsigned width, unsigned height, const char *style);
 void svg_end(FILE *file);
 
-/* Text, with what is special in XML escaped. */
+/* Write text with the special characters of XML escaped. */
 void svg_escape(FILE *file, const char *text);
 
-/* A line of text of a class; `anchor` is start, middle or end. */
+/* Write one line of text with a CSS class; `anchor` is start, middle or end. */
 void svg_text(FILE *file, double x, double y, const char *anchor, const char *class,
               const char *text);
 

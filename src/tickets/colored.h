@@ -1,10 +1,10 @@
 /*
- * Colored tickets: the three operations of the 1989 paper's Fig. 2 as its Figs 4, 6 and 7 have them
- * (with their two misprints corrected), on one 64-bit word. Pure functions: no atomics, no
- * operating system.
+ * Colored tickets: TAKE_NEXT_TICKET, IS_VALID and VALIDATE_NEXT_TICKET of the 1989 paper (Fig. 2),
+ * in the versions of its Figs 4, 6 and 7 with two misprints corrected, on one 64-bit word. Pure
+ * functions: no atomics, no system calls.
  *
- * Tickets are cut into blocks of M; a ticket is its place in the block (VALUE) and the colour of
- * the block (COLOR). k+1 colours suffice, so the word is bounded where numbered tickets grow for
+ * Tickets are divided into blocks of M. A ticket is its place in the block (VALUE) and the colour
+ * of the block (COLOR). k+1 colours are enough, so the word is bounded; numbered tickets grow for
  * ever.
  *
  *     63    55 54    32+b 32+b-1 32 31                b+c b+c-1  b b-1      0
@@ -16,8 +16,8 @@
  *                the high half only
  *
  * b bits hold 0..M-1, c bits hold 0..k, q bits hold 0..binom(2k,k)-1 (tickets/quant.h). A shape
- * fits if b+c+q <= 32 and b+c <= 23. The spare bits belong to whoever owns the word and are kept as
- * they are.
+ * fits if b+c+q <= 32 and b+c <= 23. These functions never change the spare bits; they belong to
+ * the owner of the word.
  *
  * Always, with psi the number of a ticket (block number times M plus VALUE):
  *     psi(VALID) - psi(ISSUE) <= k       psi(ISSUE) - psi(VALID) <= N - k       M > both
@@ -32,15 +32,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Guards that a mutant drops, to show what each is for; 0 where the code is meant to be right. */
+/* Guards that a mutant drops, to show what each prevents; 0 in correct code. */
 enum colored_broken {
-    COLORED_LEADS_STRICT = 1,       /* LEADS with > on equal colours, as the scan prints it */
+    COLORED_LEADS_STRICT = 1,       /* LEADS with > on equal colours, as the scan prints */
     COLORED_QUANT_STALE = 2,        /* validate without updating QUANT */
-    COLORED_COLOR_NOT_FREE = 4,     /* take the first colour, free or not */
-    COLORED_TRAILING_NEW_COLOR = 8, /* the trailing pointer picks a colour of its own */
+    COLORED_COLOR_NOT_FREE = 4,     /* NEW_COLOR returns the first colour, free or not */
+    COLORED_TRAILING_NEW_COLOR = 8, /* the trailing pointer picks a new colour too */
     COLORED_VALID_EARLY = 16,       /* tickets of ISSUE's block count as valid at once */
-    COLORED_OLD_BLOCK_INVALID =
-        32 /* tickets of a block that both pointers have left are not valid */
+    COLORED_OLD_BLOCK_INVALID = 32  /* tickets of a block behind both pointers count as invalid */
 };
 
 struct colored_shape {
@@ -48,7 +47,7 @@ struct colored_shape {
     uint8_t value_bits, color_bits, quant_bits; /* b, c, q */
 };
 
-/* A ticket as it is stored in a half: VALUE below, COLOR above. */
+/* A ticket as stored in a half word: VALUE in the low bits, COLOR above. */
 static inline uint32_t colored_ticket(const struct colored_shape *s, uint32_t value, uint32_t color)
 {
     return color << s->value_bits | value;
@@ -84,13 +83,13 @@ static inline uint32_t colored_quant(const struct colored_shape *s, uint64_t wor
     return (uint32_t)word >> (s->value_bits + s->color_bits);
 }
 
-/* How many bits of the word are in use. */
+/* Bits of the word that are in use. */
 static inline unsigned colored_bits(const struct colored_shape *s)
 {
     return 2U * (s->value_bits + s->color_bits) + s->quant_bits;
 }
 
-/* Which (N, k) fit one word, with blocks of m tickets. 0 and the shape, or -ERANGE. */
+/* Compute the shape for n, k and blocks of m tickets. Return 0, or -ERANGE if it does not fit. */
 static inline int colored_shape_with(struct colored_shape *s, uint32_t n, uint32_t k, uint32_t m)
 {
     unsigned b = 1;
@@ -138,7 +137,8 @@ static inline uint64_t colored_start(const struct colored_shape *s)
     return colored_word(s, 0, s->k, quant_rank(quant_all_first(s->k)));
 }
 
-/* LEADS(A, B): is A the further on? Of equals each leads the other. (The scan prints > for >=.) */
+/* LEADS(A, B): is A ahead of B? If they are equal, each leads the other. (The scan prints > for
+   >=.) */
 static inline bool colored_leads(const struct colored_shape *s, uint32_t a, uint32_t b,
                                  unsigned broken)
 {
@@ -150,7 +150,7 @@ static inline bool colored_leads(const struct colored_shape *s, uint32_t a, uint
     return av < bv;
 }
 
-/* NEW_COLOR. */
+/* NEW_COLOR (Fig. 6). */
 static inline uint32_t colored_new_color(const struct colored_shape *s, uint64_t word,
                                          unsigned broken)
 {
@@ -160,7 +160,7 @@ static inline uint32_t colored_new_color(const struct colored_shape *s, uint64_t
     return quant_free_color(s->k, quant_unrank(s->k, colored_quant(s, word)));
 }
 
-/* The ticket after `own`, which is ISSUE or VALID; `other` is the other pointer. */
+/* The ticket after `own`, which is ISSUE or VALID; `other` is the other one of the two. */
 static inline uint32_t colored_next(const struct colored_shape *s, uint64_t word, uint32_t own,
                                     uint32_t other, unsigned broken)
 {

@@ -1,10 +1,10 @@
 /*
- * Colored tickets against numbered ones: in every state that any schedule of takes and validations
- * reaches (small sizes: all of them; large sizes: long random walks), the coloured word must say of
- * every held ticket what plain numbers say, and keep the equations of colored.h's first comment.
+ * Colored tickets against numbered ones. In every reachable state the coloured word must say of
+ * each held ticket what plain numbers say, and keep the equations of the first comment in
+ * colored.h. Small sizes are explored completely; large sizes get long random walks.
  *
- * The set of reachable states is finite because a held ticket that is valid stays valid for ever,
- * so its number may be forgotten: what is kept of it is its coloured form.
+ * The reachable states are finite: a held ticket that is valid stays valid, so its number can be
+ * dropped and only its coloured form is kept.
  */
 #include "tickets/colored.h"
 
@@ -14,13 +14,13 @@
 
 enum { MOST_HELD = 32, TABLE = 1 << 20 };
 
-/* A ticket in somebody's hand. Fields as wide as they are so that no padding is compared. */
+/* A ticket that a process holds. The field widths leave no padding, so states compare as bytes. */
 struct held {
-    int32_t ahead; /* its number minus VALID's; 0 for all that are valid */
+    int32_t ahead; /* its number minus VALID's; 0 for every valid ticket */
     uint32_t ticket;
 };
 
-/* The coloured word and, beside it, the truth. */
+/* The coloured word, and the numbers it must agree with. */
 struct place {
     uint64_t word;
     int32_t ahead; /* number of ISSUE minus number of VALID */
@@ -38,7 +38,7 @@ static struct place start_of(const struct colored_shape *s, uint64_t spare)
     return (struct place){.word = colored_start(s) | spare << 55, .ahead = -(int32_t)s->k};
 }
 
-/* In order, so that places that differ only in who holds what are the same. */
+/* Insert in order, so that places that differ only in the order of holders are equal. */
 static void insert(struct place *p, struct held held)
 {
     unsigned at = p->count++;
@@ -74,14 +74,14 @@ static void validate(const struct colored_shape *s, struct place *p, unsigned wh
     }
 }
 
-/* How many tickets lie between a pointer and one that is further on. */
+/* Tickets between a pointer and one that is ahead of it. */
 static int64_t distance(const struct colored_shape *s, uint32_t from, uint32_t to)
 {
     int64_t same = (int64_t)colored_value(s, to) - colored_value(s, from);
     return colored_color(s, from) == colored_color(s, to) ? same : same + s->m;
 }
 
-/* QUANT as it should be: the valid tickets in hand, and those that nobody has taken yet. */
+/* The expected QUANT: valid tickets that are held, and valid tickets not yet taken. */
 static void count_valid(const struct colored_shape *s, const struct place *p, unsigned *counts)
 {
     uint32_t valid = colored_valid(s, p->word);
@@ -96,7 +96,7 @@ static void count_valid(const struct colored_shape *s, const struct place *p, un
     }
 }
 
-/* What is wrong in a place, or NULL. */
+/* The fault in a place, or NULL. */
 static const char *fault(const struct colored_shape *s, const struct place *p)
 {
     uint32_t issue = colored_issue(s, p->word);
@@ -104,12 +104,12 @@ static const char *fault(const struct colored_shape *s, const struct place *p)
     unsigned counts[QUANT_MAX_K + 1];
     for (unsigned i = 0; i < p->count; i++) {
         if (colored_is_valid(s, p->word, p->held[i].ticket, 0) != (p->held[i].ahead <= 0)) {
-            return "a held ticket is taken for what it is not";
+            return "a held ticket has the wrong validity";
         }
     }
     if (colored_value(s, issue) >= s->m || colored_value(s, valid) >= s->m ||
         colored_color(s, issue) > s->k || colored_color(s, valid) > s->k) {
-        return "a pointer has no such value or colour";
+        return "a pointer has a value or colour out of range";
     }
     if (p->ahead >= 0 ? distance(s, valid, issue) != p->ahead
                       : distance(s, issue, valid) != -p->ahead) {
@@ -133,18 +133,18 @@ static const char *fault(const struct colored_shape *s, const struct place *p)
     return NULL;
 }
 
-/* Mutants are asked with their own is_valid too: some differ there only. */
+/* As `fault`, and with the mutant's own is_valid: some mutants differ there only. */
 static const char *fault_of(const struct colored_shape *s, const struct place *p, unsigned broken)
 {
     for (unsigned i = 0; i < p->count; i++) {
         if (colored_is_valid(s, p->word, p->held[i].ticket, broken) != (p->held[i].ahead <= 0)) {
-            return "a held ticket is taken for what it is not";
+            return "a held ticket has the wrong validity";
         }
     }
     return fault(s, p);
 }
 
-/* All places seen, and those to go on from. */
+/* All places seen; the unexplored ones follow those explored. */
 static struct place queue[TABLE / 2];
 static uint32_t slots[TABLE];
 static uint32_t queued;
@@ -168,14 +168,13 @@ static void add_place(const struct place *p)
     }
 }
 
-/* Forget the holders that are no more, so that places can be compared as bytes. */
-static void tidy(struct place *p)
+/* Clear unused holders, so that places compare as bytes. */
+static void clear_unused(struct place *p)
 {
     memset(p->held + p->count, 0, (MOST_HELD - p->count) * sizeof p->held[0]);
 }
 
-/* Look at everything that n guests with k seats can reach, with blocks of m; what is wrong first,
-   or NULL. */
+/* Explore every place of n processes, k seats and blocks of m. Return the first fault, or NULL. */
 static const char *explore_with(uint32_t n, uint32_t k, uint32_t m, uint64_t spare, unsigned broken)
 {
     struct colored_shape s;
@@ -201,7 +200,7 @@ static const char *explore_with(uint32_t n, uint32_t k, uint32_t m, uint64_t spa
             struct place there = here;
             validate(&s, &there, i, broken);
             EXPECT_EQ(there.word >> 32, here.word >> 32);
-            tidy(&there);
+            clear_unused(&there);
             add_place(&there);
         }
     }
@@ -235,7 +234,7 @@ static void the_exploration_is_not_vacuous(void)
     for (uint32_t i = 0; i < queued; i++) {
         colours |= 1U << colored_color(&s, colored_valid(&s, queue[i].word));
     }
-    EXPECT_EQ(colours, 7); /* all three colours come round */
+    EXPECT_EQ(colours, 7); /* all three colours are reused */
     EXPECT(queued > 200);
 }
 
@@ -263,7 +262,7 @@ static void each_guard_is_needed(void)
     }
 }
 
-/* The paper's footnote 2. Only here it matters that LEADS has < for different colours. */
+/* The paper's footnote 2. This is the only size at which LEADS needs < for different colours. */
 static void blocks_of_n_minus_k_are_enough_and_one_less_is_not(void)
 {
     for (uint32_t k = 1; k <= 2; k++) {
@@ -290,7 +289,7 @@ static void long_walks_agree_at_large_sizes(void)
             while (valid < p.count && p.held[valid].ahead <= 0) {
                 valid++;
             }
-            /* Now and then only the one or the other for long, to drive the pointers apart. */
+            /* For 64 steps at a time only take, or only validate, to drive the pointers apart. */
             bool taking = step / 64 % 3 == 0 ? seed >> 63 : step / 64 % 3 == 1;
             if (p.count < s.n && (taking || valid == 0)) {
                 take(&s, &p, 0);

@@ -1,6 +1,6 @@
 /*
- * Numbered tickets: the three operations of the 1989 paper's Fig. 2 as its Fig. 3 has them, on one
- * 64-bit word. Pure functions: word in, word out; no atomics, no operating system.
+ * Numbered tickets: TAKE_NEXT_TICKET, IS_VALID and VALIDATE_NEXT_TICKET of the 1989 paper (Fig. 2),
+ * in the version of its Fig. 3, on one 64-bit word. Pure functions: no atomics, no system calls.
  *
  *     63            32 31             0
  *    +----------------+----------------+
@@ -9,8 +9,8 @@
  *     last ticket       last ticket
  *     issued            validated
  *
- * Always: -k <= ISSUE - VALID <= N - k, so 32 bits may wrap and tickets still compare rightly,
- * provided that a ticket is looked at while it is less than 2^31 tickets old.
+ * Always: -k <= ISSUE - VALID <= N - k. So 32 bits may wrap, and comparisons stay right for every
+ * ticket that is less than 2^31 tickets old.
  */
 #ifndef USHER_TICKETS_NUMBERED_H
 #define USHER_TICKETS_NUMBERED_H
@@ -33,7 +33,7 @@ static inline uint32_t numbered_valid(uint64_t word)
     return (uint32_t)word;
 }
 
-/* ISSUE = 0, VALID = k: the first k tickets are valid before anyone has taken them. */
+/* ISSUE = 0, VALID = k: the first k tickets are valid before a process takes them. */
 static inline uint64_t numbered_start(uint32_t k)
 {
     return numbered_word(0, k);
@@ -45,7 +45,7 @@ static inline uint64_t numbered_take(uint64_t word)
     return numbered_word(numbered_issue(word) + 1, numbered_valid(word));
 }
 
-/* IS_VALID(T): T <= VALID, by the sign of the difference, since both wrap. */
+/* IS_VALID(T): T <= VALID, by the sign of the difference, because both wrap. */
 static inline bool numbered_is_valid(uint64_t word, uint32_t ticket)
 {
     return (int32_t)(numbered_valid(word) - ticket) >= 0;

@@ -1,12 +1,12 @@
 /*
- * Numbered tickets, unit tests: what taking and validating change, and that the order of tickets
- * survives the wrap of 32 bits.
+ * Numbered tickets, unit tests: what taking and validating change, and that tickets keep their
+ * order when 32 bits wrap.
  */
 #include "tickets/numbered.h"
 
 #include "test.h"
 
-/* Numbers near which 32-bit tickets could go wrong: zero, the sign bit, the wrap. */
+/* Numbers at which 32-bit tickets could fail: zero, the sign bit, the wrap. */
 static const uint32_t corners[] = {0,           1,           2,           0x7ffffffe, 0x7fffffff,
                                    0x80000000U, 0x80000001U, 0xfffffffeU, 0xffffffffU};
 

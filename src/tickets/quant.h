@@ -1,26 +1,27 @@
 /*
- * QUANT: how many of the k valid tickets have each of k+1 colours, in as few bits as there are such
- * counts: binom(2k, k), the multisets of k colours out of k+1.
+ * QUANT: for each of k+1 colours, the number of valid tickets of that colour; the numbers sum to k.
+ * There are binom(2k, k) such vectors (multisets of k colours out of k+1), and QUANT is stored in
+ * as few bits as they need.
  *
- * Two forms. To work on, a row of stars and bars: 2k bits, for each colour in turn as many ones
- * (stars) as it has tickets, and a zero (bar) between one colour and the next. Colour 0 is at the
- * low end. For k = 3 and the counts 1,0,2,0:
+ * There are two forms. Functions work on a row of stars and bars, 2k bits: for each colour in turn
+ * one 1 (star) per ticket, and one 0 (bar) between two colours. Colour 0 is at the low end. For k =
+ * 3 and the counts 1,0,2,0:
  *
  *     bit  5 4 3 2 1 0
  *          0 1 1 0 0 1        colour 0 *  bar  (1: none)  bar  2 **  bar  (3: none)
  *
- * To store, the rank of that row among all rows of 2k bits with k ones, in increasing order (the
- * combinatorial number system): 0 .. binom(2k,k)-1.
+ * The word stores the rank of that row among all rows of 2k bits with k ones, in increasing order
+ * (the combinatorial number system): 0 .. binom(2k,k)-1.
  *
- * Pure functions. Asking a row for a colour without tickets takes a few instructions however many
- * colours there are; rank and unrank walk the row once.
+ * Pure functions. quant_free_color takes a few instructions for any number of colours; rank and
+ * unrank walk the row once.
  */
 #ifndef USHER_TICKETS_QUANT_H
 #define USHER_TICKETS_QUANT_H
 
 #include <stdint.h>
 
-enum { QUANT_MAX_K = 15 }; /* so that a row fits 32 bits with room to shift */
+enum { QUANT_MAX_K = 15 }; /* a row of 2k bits fits 32 bits, with room to shift */
 
 /* Columns of Pascal's triangle, each from the one before; 0 where r > n, and every / is exact. */
 #define QUANT__1(n) ((uint64_t)(n))
@@ -47,7 +48,7 @@ enum { QUANT_MAX_K = 15 }; /* so that a row fits 32 bits with room to shift */
             (uint32_t)QUANT__13(n), (uint32_t)QUANT__14(n), (uint32_t)QUANT__15(n)                 \
     }
 
-/* binom(n, r) for n < 32 and r <= QUANT_MAX_K: looked up, as rank and unrank ask for dozens. */
+/* binom(n, r) for n < 32 and r <= QUANT_MAX_K. A table, because rank and unrank need dozens. */
 static inline uint32_t quant_binom(unsigned n, unsigned r)
 {
     static const uint32_t triangle[32][QUANT_MAX_K + 1] = {
@@ -62,7 +63,7 @@ static inline uint32_t quant_binom(unsigned n, unsigned r)
     return n < 32 && r <= QUANT_MAX_K ? triangle[n][r] : 0;
 }
 
-/* How many rows there are: binom(2k, k). */
+/* The number of rows: binom(2k, k). */
 static inline uint32_t quant_rows(unsigned k)
 {
     return quant_binom(2 * k, k);
@@ -88,7 +89,7 @@ static inline uint32_t quant_unrank(unsigned k, uint32_t rank)
     uint32_t row = 0;
     unsigned stars = k;
     for (unsigned bit = 2 * k; bit-- > 0 && stars > 0;) {
-        uint32_t below = quant_binom(bit, stars); /* rows whose highest star left lies lower */
+        uint32_t below = quant_binom(bit, stars); /* rows whose highest remaining star is lower */
         if (rank >= below) {
             row |= 1U << bit;
             rank -= below;
@@ -98,7 +99,7 @@ static inline uint32_t quant_unrank(unsigned k, uint32_t rank)
     return row;
 }
 
-/* Where the tickets of `color` begin in the row. Colours 0..k. */
+/* The bit at which the tickets of `color` begin in the row. Colours are 0..k. */
 static inline unsigned quant_begin(unsigned k, uint32_t row, unsigned color)
 {
     uint32_t bars = ~row & (uint32_t)((1ULL << 2 * k) - 1);
@@ -116,8 +117,8 @@ static inline unsigned quant_count(unsigned k, uint32_t row, unsigned color)
     return (unsigned)__builtin_ctz(~(row >> quant_begin(k, row, color)));
 }
 
-/* Move one ticket from one colour to another: QUANT(to) += 1, QUANT(from) -= 1. Numbers that come
-   from a spoilt word (no such colour, none of its tickets left) leave the row as it is. */
+/* Move one ticket from one colour to another: QUANT(to) += 1, QUANT(from) -= 1. Arguments from a
+   corrupt word (a colour out of range, or one without tickets) leave the row unchanged. */
 static inline uint32_t quant_move(unsigned k, uint32_t row, unsigned from, unsigned to)
 {
     if (from > k || to > k || quant_count(k, row, from) == 0) {
@@ -125,16 +126,16 @@ static inline uint32_t quant_move(unsigned k, uint32_t row, unsigned from, unsig
     }
     unsigned at = quant_begin(k, row, from);
     uint32_t low = row & (uint32_t)((1ULL << at) - 1);
-    row = low | (row >> (at + 1)) << at; /* a star less ... */
+    row = low | (row >> (at + 1)) << at; /* remove a star */
     at = quant_begin(k, row, to);
     low = row & (uint32_t)((1ULL << at) - 1);
-    return low | 1U << at | (row >> at) << (at + 1); /* ... and one more */
+    return low | 1U << at | (row >> at) << (at + 1); /* insert a star */
 }
 
 /*
- * NEW_COLOR: the lowest colour with QUANT = 0; there is one, as k tickets cannot have k+1 colours.
- * A colour without tickets is a bar with a bar (or the row's end) right below it: put a bar at each
- * end, find the lowest pair of neighbouring bars, and count the bars before it.
+ * NEW_COLOR: the lowest colour with QUANT = 0. It exists: k tickets cannot have k+1 colours. A
+ * colour without tickets is a bar with a bar (or the row's end) right below it. So put a bar at
+ * each end, find the lowest pair of adjacent bars, and count the bars before it.
  */
 static inline unsigned quant_free_color(unsigned k, uint32_t row)
 {

@@ -1,6 +1,6 @@
 /*
- * QUANT, unit tests: the packed rows against a plain array of k+1 counters, and numbers that no
- * sound word could hold.
+ * QUANT, unit tests: packed rows against a plain array of k+1 counters, and ranks and colours that
+ * no correct word holds.
  */
 #include "tickets/quant.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* The obvious QUANT, to compare with. */
+/* QUANT as a plain array, to compare with. */
 struct counters {
     unsigned k;
     unsigned count[QUANT_MAX_K + 1];
@@ -192,7 +192,7 @@ static void colours_that_do_not_exist_move_nothing(void)
     }
 }
 
-/* What a rank out of range stands for does not matter; that it stays a row, and ends, does. */
+/* A rank out of range has no meaning; unrank must still end and return a row. */
 static void ranks_out_of_range_unrank_to_some_row(void)
 {
     uint64_t seed = 7;
