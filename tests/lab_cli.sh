@@ -73,6 +73,52 @@ status 64 "$lab" check pool -n 2 -k 1 --pauses 1
 status 0 "$lab" check pool -n 1 -k 1 --tag-bits 1 --pauses 1 --line 1 --cycles 2 --only exclusion
 status 1 "$lab" check mutant-pool-scan-k -n 1 -k 1 --tag-bits 1 --pauses 1 --line 1 --cycles 2 --grows 2 --simple 3 --last 1 --trace "$dir/repeat.trace"
 status 0 "$lab" replay "$dir/repeat.trace"
+
+# a sweep: the states and verdicts of the whole graph; a mutant; what cannot be swept
+decided='.states, .values, (.properties | [.exclusion, .invariant, .lockout, .progress, .starvation])'
+for size in "-n 2 -k 1 --cycles 2 --crashes 1" "-n 3 -k 1 --gives-up 1" "-n 2 -k 2 --crashes 1 --shrinks 1"; do
+    # shellcheck disable=SC2086
+    status 0 "$lab" check pool $size --json
+    jq -c "$decided | del(.. | .why?)" "$dir/out" >"$dir/whole"
+    # shellcheck disable=SC2086
+    status 0 "$lab" check pool $size --sweep --json
+    jq -c "$decided | del(.. | .why?)" "$dir/out" >"$dir/swept"
+    json '.complete and .properties.solo.verdict == "holds" and (.reduced | not) and .state == null'
+    json '.properties.fifo == {"verdict":"not checked","why":"a sweep does not decide it"}'
+    json '.sweep.groups > 10 and .sweep.explored <= .states'
+    case $size in
+    *shrinks*) ;; # exclusion and lockout are not promised: a sweep does not decide them
+    *) cmp "$dir/whole" "$dir/swept" || fail "a sweep of $size differs from the whole graph" ;;
+    esac
+    [ "$(head -n 2 "$dir/whole")" = "$(head -n 2 "$dir/swept")" ] || fail "a sweep of $size has other states"
+done
+states=$(jq .states "$dir/out")
+status 0 "$lab" check pool -n 2 -k 2 --crashes 1 --shrinks 1 --sweep --reduced --threads 1 --json
+json ".reduced and .states < $states and .properties.invariant.verdict == \"holds\""
+status 0 "$lab" check pool -n 3 -k 1 --crashes 1 --sweep --threads 1 --memory 9M --json # the rest goes to a file
+json '.complete and .sweep.spilled > 0 and .sweep.explored < .states'
+status 1 "$lab" check mutant-pool-named -n 2 -k 1 --crashes 1 --sweep --json
+json '.properties.invariant | .verdict == "violated" and (.why | length > 0) and (has("trace") | not)'
+json '(.complete | not) and (.state | length > 5) and .properties.lockout.verdict == "not checked"'
+status 1 "$lab" check mutant-pool-finish-i -n 2 -k 1 --crashes 1 --sweep
+grep -q '^  lockout       yes       VIOLATED' "$dir/out" || fail "the sweep does not show lockout"
+grep -q 'P1 in T' "$dir/out" || fail "the sweep does not show the state"
+status 1 "$lab" check mutant-pool-author-tag -n 2 -k 1 --cycles 2 --crashes 1 --sweep --json
+status 71 "$lab" check pool -n 3 -k 1 --sweep --memory 1K
+grep -q 'raise --memory' "$dir/err" || fail "no advice about the memory limit of a sweep"
+status 73 env TMPDIR="$dir/nowhere" "$lab" check pool -n 2 -k 1 --sweep
+one_line
+for bad in "colored -n 2 -k 1" "gate -n 2 -k 1" "pool -n 6 -k 1" "pool -n 2 -k 1 --tag-bits 2" \
+    "pool -n 2 -k 1 --buffer 1" "pool -n 2 -k 1 --only exclusion" "pool -n 2 -k 1 --trace $dir/no.trace" \
+    "pool -n 2 -k 1 --property lockout"; do
+    # shellcheck disable=SC2086
+    status 64 "$lab" check $bad --sweep
+    one_line
+done
+status 64 "$lab" check colored -n 2 -k 1 --sweep
+grep -q 'for pool and its mutants' "$dir/err" || fail "the error does not say what can be swept"
+status 64 "$lab" space colored -n 2 -k 1 --sweep
+
 status 0 "$lab" check colored -n 2 -k 1 --json
 json '.properties | has("invariant") | not' # the papers' machines state none
 json '.properties | has("first-in") | not'  # and it tells no doorway

@@ -34,7 +34,7 @@ struct lab_options {
     unsigned ns[LAB_MOST_SIZES], ks[LAB_MOST_SIZES]; /* n and k first; more if it takes lists */
     unsigned n_count, k_count;
     double seconds;
-    bool json, processes, all, only_exclusion, reduced, schedules;
+    bool json, processes, all, only_exclusion, reduced, schedules, sweep;
     unsigned threads;
     size_t memory;
     const char *trace_file;
@@ -100,7 +100,10 @@ const char *lab_verdict_name(enum check_verdict verdict);
 json_t *lab_result_json(const struct step_system *system, const struct check_result *result,
                         enum step_property property);
 
-/* Print a document and free it. */
+/* Print a document and free it. LAB_OK, or complain: LAB_OS. */
 int lab_print_json(json_t *document);
+
+/* "s" for a count other than 1. */
+const char *lab_plural(uint64_t count);
 
 #endif

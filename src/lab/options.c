@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, 's'},
     {"only", required_argument, NULL, 'y'},
     {"reduced", no_argument, NULL, 'R'},
+    {"sweep", no_argument, NULL, 'Y'},
     {"schedules", no_argument, NULL, 'X'},
     {"property", required_argument, NULL, 'P'},
     {"threads", required_argument, NULL, 'T'},
@@ -223,6 +224,9 @@ static int parse_one(int letter, char *argument, bool lists, struct lab_options 
         return LAB_OK;
     case 'R':
         options->reduced = true;
+        return LAB_OK;
+    case 'Y':
+        options->sweep = true;
         return LAB_OK;
     case 'j':
         options->json = true;

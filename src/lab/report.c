@@ -176,3 +176,8 @@ int lab_name_width(const struct step_machine *const *machines)
     }
     return (int)width;
 }
+
+const char *lab_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
