@@ -1,6 +1,6 @@
 /*
- * The gate, as it ships, explored: the property table of src/gate/gate_word.h row by row, guests that
- * sleep, that only try, that find no room; and each of its guards, dropped, is found out.
+ * The gate, as it ships, explored: the property table of src/gate/gate_word.h row by row, guests
+ * that sleep, that only try, that find no room; and each of its guards, dropped, is found out.
  *
  *     gate_model_test      n <= 4, k <= 3
  *     gate_model_test 5    also n = 5, and more sleepers

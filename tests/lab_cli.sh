@@ -257,7 +257,7 @@ json '.explored == false and .values == null and (.lower_1979[2] | .applies and 
 status 0 "$lab" space bucket-eliminated -n 64 -k 2 -r 1 --schedules --json
 json '.lower_1979 | all(.applies | not)'
 status 0 "$lab" space bucket -n 8 -k 2 --schedules
-[ "$(grep -c 'does not apply: it is not about systems with a supervisor' "$dir/out")" = 3 ] || fail "a theorem is about supervisors"
+[ "$(grep -c 'does not apply: it does not cover systems with a supervisor' "$dir/out")" = 3 ] || fail "a theorem covers supervisors"
 status 1 "$lab" space mutant-peek-dequeue -n 12 -k 1 --schedules --json
 json '.lower_1979[0] | .distinct == 10 and .states == 11 and .violates == "waiting" and .trace[:6] == [1,1,2,1,12,12]'
 json '.lower_1979[0].same == [{"held":0,"i":1,"j":0},{"held":0,"i":1,"j":1}] and .lower_1979[1].executable == false'

@@ -177,7 +177,7 @@ const struct lab_command lab_check = {
             "  --crashes F    F crashes, each at any step; a new process takes over the row\n"
             "  --gives-up G   a waiting guest gives up, G times in all\n"
             "  --grows N, --shrinks N   the pool gets one seat more, or one fewer, N times\n"
-            "  --tag-bits B   short words that repeat: tags of B bits (default: as they ship);\n"
+            "  --tag-bits B   short words that repeat: tags of B bits (default: as shipped);\n"
             "                 without --cycles processes take seats for ever\n"
             "  --cycle-bits B, --ticket-bits B   the same for cycles (default: one bit more\n"
             "                 than tags) and tickets (default: as few as the size needs)\n"

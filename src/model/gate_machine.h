@@ -1,5 +1,6 @@
 /*
- * The gate as a step machine: the very functions of src/gate/gate_word.h, one compare-and-swap a step.
+ * The gate as a step machine: the very functions of src/gate/gate_word.h, one compare-and-swap a
+ * step.
  *
  *     gate          guests that enter, and look until they are inside
  *     gate-sleep    the same, asleep while they wait: a futex, and who leaves wakes who is next
@@ -18,7 +19,8 @@ extern const struct step_machine model_gate, model_gate_sleep, model_gate_try, m
 /* All of the above; NULL ends the list. */
 extern const struct step_machine *const model_gates[];
 
-/* One of them with a guard dropped (enum gate_broken, gate/gate_word.h) for each; NULL ends the list. */
+/* One of them with a guard dropped (enum gate_broken, gate/gate_word.h) for each; NULL ends the
+   list. */
 extern const struct step_machine *const model_gate_mutants[];
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "check/explore/budget.h"
 #include "check/explore/parallel.h"
+#include "check/explore/progress.h"
 #include "check/sweep/sweep_run.h"
 
 #include <errno.h>
@@ -186,7 +187,7 @@ static void finish(struct check_sweep_run *run)
     sweep->private = run->parts.private.count;
     sweep->most = run->groups.most + check_sweep_parts_used(&run->parts);
     sweep->spilled = run->spill.keys;
-    sweep->seconds = check_sweep_now() - run->start;
+    sweep->seconds = check_now() - run->start;
     check_groups_free(&run->groups);
     check_spill_free(&run->spill);
     check_sweep_parts_free(&run->parts);
@@ -212,7 +213,7 @@ int check_sweep(struct check_sweep *sweep, const struct step_system *system,
     run->system = system;
     run->options = options;
     run->sweep = sweep;
-    run->start = check_sweep_now();
+    run->start = check_now();
     atomic_init(&run->next_line, run->start + CHECK_SWEEP_LINE_SECONDS);
     (void)pthread_mutex_init(&run->lock, NULL);
     choose_labels(run);

@@ -28,8 +28,8 @@
  *
  * Settled: a machine may replace a private state by one with the same future in the present shared
  * memory (step_machine.settle). The sweep does so after each step for the process that stepped,
- * and for all others if shared memory changed. This leaves out steps that change nothing. It changes
- * no shared memory and no phase, and no process loses all its steps in a loop: the decided
+ * and for all others if shared memory changed. This leaves out steps that change nothing. It
+ * changes no shared memory and no phase, and no process loses all its steps in a loop: the decided
  * properties stay the same. The sweep cannot check `settle` itself; tests/pool_sweep_test.c
  * compares with the whole graph at small sizes.
  *

@@ -72,7 +72,6 @@ void check_sweep_add_up(struct check_worker *worker, const struct check_group *g
 bool check_sweep_make_room(struct check_sweep_run *run);
 
 /* sweep_show.c */
-double check_sweep_now(void);
 /* Bytes of states and parts in memory. */
 size_t check_sweep_used(struct check_sweep_run *run);
 /* Print a progress line if one is due. */

@@ -1,15 +1,8 @@
 /* What a sweep prints: progress lines, and the state that violates a property. */
+#include "check/explore/progress.h"
 #include "check/sweep/sweep_run.h"
 
 #include <string.h>
-#include <time.h>
-
-double check_sweep_now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 size_t check_sweep_used(struct check_sweep_run *run)
 {
@@ -19,7 +12,7 @@ size_t check_sweep_used(struct check_sweep_run *run)
 void check_sweep_progress(struct check_sweep_run *run)
 {
     FILE *file = run->options->progress;
-    double t = file == NULL ? 0 : check_sweep_now();
+    double t = file == NULL ? 0 : check_now();
     double next = atomic_load_explicit(&run->next_line, memory_order_relaxed);
     if (file == NULL || t < next ||
         !atomic_compare_exchange_strong(&run->next_line, &next, t + CHECK_SWEEP_LINE_SECONDS)) {
