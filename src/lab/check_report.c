@@ -38,7 +38,7 @@ static void show_details(const struct step_system *system, const struct check_re
     if (result->verdict == CHECK_NOT_CHECKED) {
         (void)printf("  %s", result->why);
     } else if (result->verdict == CHECK_HOLDS && result->tested == 0) {
-        (void)printf("  vacuous: nothing put it to the test");
+        (void)printf("  vacuous: no state tests it");
     }
     if (result->has_bound && result->bound != CHECK_UNBOUNDED) {
         (void)printf("  at most %lld", (long long)result->bound);

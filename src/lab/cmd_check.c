@@ -107,7 +107,7 @@ static int verdict(const struct step_system *system, const struct check_graph *g
     }
     return only_exclusion || check_claims_hold(system, report)
                ? LAB_OK
-               : lab_fail(LAB_OS, "%s: not all claims could be checked; raise --memory",
+               : lab_fail(LAB_OS, "%s: not all promises could be decided; raise --memory",
                           system->machine->name);
 }
 

@@ -193,7 +193,7 @@ static uint16_t *combine(struct pass *passes, const struct check_graph *graph)
     return masks;
 }
 
-static bool somebody_exits(const struct check_graph *graph)
+static bool has_process_in_exit(const struct check_graph *graph)
 {
     for (uint32_t s = 0; s < check_states(graph); s++) {
         if (check_in_region(graph, s, STEP_EXIT) != 0) {
@@ -212,7 +212,7 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
         return -ENOMEM;
     }
     *enabled = (struct check_enabled){.graph = graph, .lockout = none, .starvation = none};
-    enabled->has_exit = somebody_exits(graph);
+    enabled->has_exit = has_process_in_exit(graph);
     for (unsigned kind = 0; kind < PASSES; kind++) {
         passes->wanted[kind] = kind == PASS_C || (!graph->system->machine->loose_regions &&
                                                   (kind != PASS_R || enabled->has_exit) &&

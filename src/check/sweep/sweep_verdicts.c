@@ -20,51 +20,55 @@ const char *check_sweep_refusal(const struct step_system *system)
     return system->n > CHECK_SWEEP_PROCESSES ? "has more than 5 processes" : NULL;
 }
 
+/* Decide a property that the sweep judges under the name `violated`. */
 static void decide(struct check_result *result, const struct check_sweep *sweep,
                    const char *violated, uint64_t tested)
 {
-    result->tested = tested;
+    *result = (struct check_result){.tested = tested};
     if (sweep->violated != NULL && strcmp(sweep->violated, violated) == 0) {
         result->verdict = CHECK_VIOLATED;
         result->why = sweep->why;
     } else if (sweep->complete) {
         result->verdict = CHECK_HOLDS;
-        result->why = NULL;
     } else {
         result->why = sweep->violated != NULL ? "the first violation ended the sweep"
                                               : "the sweep did not fit the memory limit";
     }
 }
 
+/* Lockout, and what it implies. */
+static void decide_lockout(struct check_result *results, const struct check_sweep *sweep)
+{
+    static const enum step_property implied[] = {STEP_PROGRESS, STEP_STARVATION};
+    decide(&results[STEP_LOCKOUT], sweep, "lockout", sweep->loops);
+    for (unsigned i = 0; i < sizeof implied / sizeof implied[0]; i++) {
+        results[implied[i]] = results[STEP_LOCKOUT];
+        if (results[STEP_LOCKOUT].verdict == CHECK_VIOLATED) {
+            results[implied[i]] =
+                (struct check_result){.why = "lockout is violated: this may hold or not"};
+        }
+    }
+}
+
 void check_sweep_report(const struct step_system *system, const struct check_sweep *sweep,
                         struct check_report *report, struct check_result *solo)
 {
+    static const enum step_property if_promised[] = {STEP_EXCLUSION, STEP_C1, STEP_PROGRESS,
+                                                     STEP_LOCKOUT, STEP_STARVATION};
     struct check_result *results = report->results;
     memset(report, 0, sizeof *report);
-    memset(solo, 0, sizeof *solo);
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         results[p].why = "a sweep does not decide it";
     }
-    for (unsigned p = STEP_PROGRESS; p <= STEP_STARVATION; p++) {
-        results[p].why = "not promised at this size: a sweep does not decide it then";
+    for (unsigned i = 0; i < sizeof if_promised / sizeof if_promised[0]; i++) {
+        results[if_promised[i]].why = "a sweep decides it only if it is promised";
     }
-    results[STEP_EXCLUSION].why = results[STEP_C1].why = results[STEP_LOCKOUT].why;
     if (system->claims & STEP_CLAIM(STEP_EXCLUSION)) {
         decide(&results[STEP_EXCLUSION], sweep, "exclusion", sweep->full_states);
         results[STEP_C1] = results[STEP_EXCLUSION];
     }
     if (system->claims & STEP_CLAIM(STEP_LOCKOUT)) {
-        decide(&results[STEP_LOCKOUT], sweep, "lockout", sweep->loops);
-        for (unsigned p = STEP_PROGRESS; p <= STEP_STARVATION; p++) {
-            if (p == STEP_LOCKOUT) {
-                continue;
-            }
-            results[p] = results[STEP_LOCKOUT];
-            if (results[STEP_LOCKOUT].verdict == CHECK_VIOLATED) {
-                results[p] =
-                    (struct check_result){.why = "lockout is violated: this may hold or not"};
-            }
-        }
+        decide_lockout(results, sweep);
     }
     decide(&results[STEP_INVARIANT], sweep, "invariant", sweep->states);
     decide(solo, sweep, CHECK_SWEEP_SOLO, sweep->states);
