@@ -1,6 +1,6 @@
 /*
- * The gate, as it ships, explored: the property table of src/gate/gate_word.h row by row, guests that
- * sleep, that only try, that find no room; and each of its guards, dropped, is found out.
+ * Explore the gate as it ships: the property table of src/gate/gate_word.h row by row; guests that
+ * sleep, that only try, that find no room; and a violation for each guard that is left out.
  *
  *     gate_model_test      n <= 4, k <= 3
  *     gate_model_test 5    also n = 5, and more sleepers
@@ -28,7 +28,7 @@ static void explore(const struct step_machine *machine, unsigned n, unsigned k,
     EXPECT(graph->complete && graph->broken == NULL);
 }
 
-/* Every claim holds; those that need somebody waiting are put to the test. */
+/* Every claim holds, and is not vacuous where guests can wait. */
 static void hold_at(const struct step_machine *machine, unsigned n, unsigned k)
 {
     struct step_system system;
@@ -71,7 +71,7 @@ static void the_gate_keeps_every_promise_of_the_colored_ticket(void)
     }
 }
 
-static void sleepers_are_woken_and_those_with_dead_wakers_wake_themselves(void)
+static void sleepers_are_woken_or_wake_themselves_if_their_waker_stopped(void)
 {
     for (unsigned n = 1; n <= 3; n++) {
         hold_at(&model_gate_sleep, n, 1);
@@ -84,7 +84,7 @@ static void sleepers_are_woken_and_those_with_dead_wakers_wake_themselves(void)
     }
 }
 
-static void those_who_try_disturb_nobody_who_waits(void)
+static void guests_that_try_do_not_disturb_waiters(void)
 {
     for (unsigned n = 1; n <= most_n; n++) {
         for (unsigned k = 1; k <= MOST_K; k++) {
@@ -100,7 +100,7 @@ static void more_guests_than_there_is_room_for_are_sent_away(void)
     hold_at(&model_gate_crowded, 5, 1);
 }
 
-/* Pairs of states that one schedule leads to, or 0 if the two differ. */
+/* The number of pairs of states that one schedule leads to; 0 if the systems differ. */
 static uint64_t pairs_at(const struct step_machine *other, unsigned n, unsigned k, bool same_size)
 {
     struct step_system systems[2];
@@ -120,7 +120,7 @@ static uint64_t pairs_at(const struct step_machine *other, unsigned n, unsigned 
     return equality.equivalent ? equality.pairs : 0;
 }
 
-static void the_gate_is_equivalent_to_the_queue_and_is_colored_where_its_blocks_are(void)
+static void the_gate_is_equivalent_to_the_queue_and_to_colored_with_equal_blocks(void)
 {
     unsigned same = 0;
     for (unsigned n = 1; n <= 4; n++) {
@@ -137,7 +137,7 @@ static void the_gate_is_equivalent_to_the_queue_and_is_colored_where_its_blocks_
     EXPECT_EQ(pairs_at(&papers_semaphore, 2, 1, false), 0);
 }
 
-/* Where each guard is found out, and by which property. */
+/* For each mutant sizes and verdicts: at least one is violated. */
 static const struct row {
     const char *mutant;
     unsigned n, k;
@@ -148,7 +148,7 @@ static const struct row {
     {"mutant-gate-take-near", 2, 1, STEP_EXCLUSION, CHECK_HOLDS},
     {"mutant-gate-take-near", 3, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-gate-leave-block", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
-    /* two must hold tickets of one old colour */
+    /* two guests must hold tickets of one old colour */
     {"mutant-gate-leave-before", 3, 2, STEP_INVARIANT, CHECK_HOLDS},
     {"mutant-gate-leave-before", 3, 3, STEP_INVARIANT, CHECK_VIOLATED},
     {"mutant-gate-leave-alone", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
@@ -158,7 +158,7 @@ static const struct row {
     {"mutant-gate-try-valid", 2, 1, STEP_EXCLUSION, CHECK_VIOLATED},
     {"mutant-gate-wake-last", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
     {"mutant-gate-sleep-blind", 2, 1, STEP_STARVATION, CHECK_VIOLATED},
-    /* nobody is lost by waking alone unless the one who should wake it has stopped */
+    /* without a timeout a sleeper is lost only if the guest that should wake it has stopped */
     {"mutant-gate-sleep-untimed", 3, 2, STEP_STARVATION, CHECK_HOLDS},
     {"mutant-gate-sleep-untimed", 3, 2, STEP_INVARIANT, CHECK_HOLDS},
     {"mutant-gate-sleep-untimed", 3, 2, STEP_LOCKOUT, CHECK_VIOLATED},
@@ -174,7 +174,7 @@ static const struct step_machine *find(const char *name)
     return NULL;
 }
 
-static void each_guard_dropped_is_found_out(void)
+static void each_mutant_is_found(void)
 {
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         struct step_system system;
@@ -195,7 +195,7 @@ static void each_guard_dropped_is_found_out(void)
     }
 }
 
-static void no_guard_is_forgotten(void)
+static void every_mutant_has_a_violation(void)
 {
     for (const struct step_machine *const *m = model_gate_mutants; *m != NULL; m++) {
         bool caught = false;
@@ -210,12 +210,12 @@ static void no_guard_is_forgotten(void)
 int main(int argc, char **argv)
 {
     most_n = argc > 1 ? (unsigned)atoi(argv[1]) : most_n;
-    RUN(no_guard_is_forgotten);
+    RUN(every_mutant_has_a_violation);
     RUN(the_gate_keeps_every_promise_of_the_colored_ticket);
-    RUN(sleepers_are_woken_and_those_with_dead_wakers_wake_themselves);
-    RUN(those_who_try_disturb_nobody_who_waits);
+    RUN(sleepers_are_woken_or_wake_themselves_if_their_waker_stopped);
+    RUN(guests_that_try_do_not_disturb_waiters);
     RUN(more_guests_than_there_is_room_for_are_sent_away);
-    RUN(the_gate_is_equivalent_to_the_queue_and_is_colored_where_its_blocks_are);
-    RUN(each_guard_dropped_is_found_out);
+    RUN(the_gate_is_equivalent_to_the_queue_and_to_colored_with_equal_blocks);
+    RUN(each_mutant_is_found);
     return 0;
 }

@@ -1,7 +1,6 @@
 /*
- * What the tests of the gate share: guests, threads or forked processes, that come and go, and
- * check at every entry that there are at most k inside and that they enter in the order of their
- * tickets.
+ * What the tests of the gate share: guests (threads or forked processes) that enter and leave, and
+ * check at every entry that at most k are inside and that they enter in the order of their tickets.
  */
 #ifndef USHER_GATE_WORLD_H
 #define USHER_GATE_WORLD_H
@@ -22,16 +21,16 @@
 
 enum { MOST_GUESTS = 100 };
 
-/* What all share. All but the gate is the test's own record. */
+/* The shared memory: the gate, and the test's own counts. */
 struct world {
     _Alignas(64) struct usher_gate gate;
     _Alignas(64) atomic_uint inside;
-    atomic_uint entered; /* times */
-    atomic_uint leaving; /* times, counted before the call */
-    atomic_uint highest; /* ticket that has entered */
-    unsigned plain;      /* entries, counted without atomics: for k = 1 the gate makes it safe */
+    atomic_uint entered; /* entries */
+    atomic_uint leaving; /* exits, counted before the call */
+    atomic_uint highest; /* highest ticket that has entered */
+    unsigned plain;      /* entries, counted without atomics: with k = 1 the gate protects it */
     unsigned seats, cycles;
-    bool in_order; /* tickets are numbers: no block ends within the test */
+    bool in_order; /* tickets can be compared: no block ends within the test */
 };
 
 static struct world *world;
@@ -63,16 +62,16 @@ static inline uint64_t gate_word(void)
 static inline void note_order(uint32_t ticket, unsigned highest_before)
 {
     unsigned highest = atomic_load(&world->highest);
-    EXPECT(ticket > highest_before); /* who entered before we came has an earlier one */
+    EXPECT(ticket > highest_before); /* guests that entered before have earlier ones */
     EXPECT(ticket <= world->seats + atomic_load(&world->leaving));
     while (highest < ticket && !atomic_compare_exchange_weak(&world->highest, &highest, ticket)) {
     }
     if (world->seats == 1) {
-        EXPECT_EQ(++world->plain, ticket); /* nobody was passed over */
+        EXPECT_EQ(++world->plain, ticket); /* no guest was passed over */
     }
 }
 
-/* Come and go. */
+/* Enter and leave world->cycles times. */
 static inline void visit(void)
 {
     struct usher_pass pass;
@@ -85,7 +84,7 @@ static inline void visit(void)
             note_order(pass.ticket & gate_view(gate_word()).mask, highest);
         }
         if (i % 4 == 0) {
-            (void)sched_yield(); /* so that others come meanwhile */
+            (void)sched_yield(); /* so that others arrive meanwhile */
         }
         atomic_fetch_sub(&world->inside, 1);
         atomic_fetch_add(&world->leaving, 1);
@@ -142,7 +141,7 @@ static inline void visit_with_processes(unsigned guests)
     EXPECT_EQ(atomic_load(&world->entered), before + guests * world->cycles);
 }
 
-/* Wait until so many tickets have been taken: no block ends before. */
+/* Wait until `tickets` tickets have been issued; no block may end before. */
 static inline void until_issued(uint32_t tickets)
 {
     while (gate_view(gate_word()).issue < tickets) {
@@ -150,7 +149,7 @@ static inline void until_issued(uint32_t tickets)
     }
 }
 
-/* Wait until a process sleeps: the state in /proc/PID/stat, behind its name. */
+/* Wait until a process sleeps: the state after the name in /proc/PID/stat. */
 static inline void until_asleep(pid_t process)
 {
     char path[64];

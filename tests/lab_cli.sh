@@ -1,5 +1,5 @@
 #!/bin/sh
-# usher-lab as its user sees it: documents, exit statuses, errors. usage: lab_cli.sh BUILD
+# The commands of usher-lab: documents, exit statuses, errors. usage: lab_cli.sh BUILD
 set -eu
 lab=$1/usher-lab
 dir=$(mktemp -d)
@@ -21,7 +21,7 @@ status() {
     checks=$((checks + 1))
 }
 
-# json EXPRESSION: what was printed is JSON and the expression is true of it.
+# json EXPRESSION: the output is JSON and the expression is true of it.
 json() {
     jq -e "$1" "$dir/out" >/dev/null || { cat "$dir/out"; fail "not so: $1"; }
     checks=$((checks + 1))
@@ -33,7 +33,7 @@ one_line() {
     grep -q '^usher-lab: ' "$dir/err" || fail "the error does not name the program"
 }
 
-# check: the document, and the exit status of promises kept and broken
+# check: the document, and the exit status if promises hold and if one is violated
 status 0 "$lab" check colored -n 3 -k 1 --json
 json '.algorithm == "colored" and .n == 3 and .k == 1 and .states == 186 and .transitions == 558 and .values == 24'
 json '[.properties[] | .verdict] | all(. == "holds")'
@@ -58,7 +58,7 @@ json '.properties.exclusion.verdict == "holds" and .properties.fifo.verdict == "
 status 1 "$lab" check colored-printed -n 2 -k 1 --only exclusion --json
 json '.properties.exclusion.trace == [1,2]'
 
-# the core: explored with crashes and giving up, and a dropped guard found out by a trace that replays
+# the core with crashes and giving up; a mutant, with a trace that replays
 status 0 "$lab" check pool -n 2 -k 1 --crashes 1 --gives-up 1 --json
 json '.properties.invariant.verdict == "holds" and .properties.lockout.verdict == "holds" and .states > 1000'
 status 1 "$lab" check mutant-pool-named -n 2 -k 1 --crashes 1 --trace "$dir/pool.trace" --json
@@ -73,9 +73,55 @@ status 64 "$lab" check pool -n 2 -k 1 --pauses 1
 status 0 "$lab" check pool -n 1 -k 1 --tag-bits 1 --pauses 1 --line 1 --cycles 2 --only exclusion
 status 1 "$lab" check mutant-pool-scan-k -n 1 -k 1 --tag-bits 1 --pauses 1 --line 1 --cycles 2 --grows 2 --simple 3 --last 1 --trace "$dir/repeat.trace"
 status 0 "$lab" replay "$dir/repeat.trace"
+
+# a sweep: the states and verdicts of the whole graph; a mutant; what cannot be swept
+decided='.states, .values, (.properties | [.exclusion, .invariant, .lockout, .progress, .starvation])'
+for size in "-n 2 -k 1 --cycles 2 --crashes 1" "-n 3 -k 1 --gives-up 1" "-n 2 -k 2 --crashes 1 --shrinks 1"; do
+    # shellcheck disable=SC2086
+    status 0 "$lab" check pool $size --json
+    jq -c "$decided | del(.. | .why?)" "$dir/out" >"$dir/whole"
+    # shellcheck disable=SC2086
+    status 0 "$lab" check pool $size --sweep --json
+    jq -c "$decided | del(.. | .why?)" "$dir/out" >"$dir/swept"
+    json '.complete and .properties.solo.verdict == "holds" and (.reduced | not) and .state == null'
+    json '.properties.fifo == {"verdict":"not checked","why":"a sweep does not decide it"}'
+    json '.sweep.groups > 10 and .sweep.explored <= .states'
+    case $size in
+    *shrinks*) ;; # exclusion and lockout are not promised: a sweep does not decide them
+    *) cmp "$dir/whole" "$dir/swept" || fail "a sweep of $size differs from the whole graph" ;;
+    esac
+    [ "$(head -n 2 "$dir/whole")" = "$(head -n 2 "$dir/swept")" ] || fail "a sweep of $size has other states"
+done
+states=$(jq .states "$dir/out")
+status 0 "$lab" check pool -n 2 -k 2 --crashes 1 --shrinks 1 --sweep --reduced --threads 1 --json
+json ".reduced and .states < $states and .properties.invariant.verdict == \"holds\""
+status 0 "$lab" check pool -n 3 -k 1 --crashes 1 --sweep --threads 1 --memory 9M --json # the rest goes to a file
+json '.complete and .sweep.spilled > 0 and .sweep.explored < .states'
+status 1 "$lab" check mutant-pool-named -n 2 -k 1 --crashes 1 --sweep --json
+json '.properties.invariant | .verdict == "violated" and (.why | length > 0) and (has("trace") | not)'
+json '(.complete | not) and (.state | length > 5) and .properties.lockout.verdict == "not checked"'
+status 1 "$lab" check mutant-pool-finish-i -n 2 -k 1 --crashes 1 --sweep
+grep -q '^  lockout       yes       VIOLATED' "$dir/out" || fail "the sweep does not show lockout"
+grep -q 'P1 in T' "$dir/out" || fail "the sweep does not show the state"
+status 1 "$lab" check mutant-pool-author-tag -n 2 -k 1 --cycles 2 --crashes 1 --sweep --json
+status 71 "$lab" check pool -n 3 -k 1 --sweep --memory 1K
+grep -q 'raise --memory' "$dir/err" || fail "no advice about the memory limit of a sweep"
+status 73 env TMPDIR="$dir/nowhere" "$lab" check pool -n 2 -k 1 --sweep
+one_line
+for bad in "colored -n 2 -k 1" "gate -n 2 -k 1" "pool -n 6 -k 1" "pool -n 2 -k 1 --tag-bits 2" \
+    "pool -n 2 -k 1 --buffer 1" "pool -n 2 -k 1 --only exclusion" "pool -n 2 -k 1 --trace $dir/no.trace" \
+    "pool -n 2 -k 1 --property lockout"; do
+    # shellcheck disable=SC2086
+    status 64 "$lab" check $bad --sweep
+    one_line
+done
+status 64 "$lab" check colored -n 2 -k 1 --sweep
+grep -q 'for pool and its mutants' "$dir/err" || fail "the error does not say what can be swept"
+status 64 "$lab" space colored -n 2 -k 1 --sweep
+
 status 0 "$lab" check colored -n 2 -k 1 --json
 json '.properties | has("invariant") | not' # the papers' machines state none
-json '.properties | has("first-in") | not'  # and it tells no doorway
+json '.properties | has("first-in") | not'  # and this one has no doorway
 json '.properties.prompt == {"verdict":"holds","vacuous":true,"most":0,"entries":1}'
 status 0 "$lab" check dqb -n 3 -k 1 --json
 json '[.properties["overtakings","prompt"] | .most, .entries] == [1,3,0,2]'
@@ -107,10 +153,10 @@ status 0 "$lab" replay "$dir/bucket.trace"
 grep -q '^S	' "$dir/bucket.trace" || fail "the supervisor is not S"
 status 0 "$lab" draw "$dir/bucket.trace" -o "$dir/bucket.svg"
 grep -q '>S</text>' "$dir/bucket.svg" || fail "the supervisor has no lane"
-sed 's/^algorithm .*/algorithm bank/' "$dir/bucket.trace" >"$dir/nobody.trace"
-status 1 "$lab" replay "$dir/nobody.trace" # there is no supervisor
+sed 's/^algorithm .*/algorithm bank/' "$dir/bucket.trace" >"$dir/bank-with-supervisor.trace"
+status 1 "$lab" replay "$dir/bank-with-supervisor.trace" # there is no supervisor
 one_line
-status 64 "$lab" check bucket -n 16 -k 1 # with its supervisor one too many
+status 64 "$lab" check bucket -n 16 -k 1 # one too many with its supervisor
 status 64 "$lab" check bucket -n 4 -k 14
 status 0 "$lab" space bucket -n 3 -k 1 --json
 json '.values == 650 and .values <= .bound'
@@ -126,7 +172,7 @@ json '.word_bits == [1,1,9,9,1,1]'
 status 0 "$lab" space -n 5 -k 2 --json
 json '.algorithms[] | select(.algorithm == "fife-bounded") | .word_bits[5:10] == [61,61,61,61,61]'
 
-# the gate: explored, asleep, and equivalent to the algorithm it is
+# the gate: explored, with sleeping guests, and equivalent to the Colored Ticket Algorithm
 status 0 "$lab" check gate -n 4 -k 1 --json
 json '.states == 1032 and .values == 40 and ([.properties[] | .verdict] | all(. == "holds"))'
 status 0 "$lab" check gate-sleep -n 3 -k 2 --json
@@ -139,12 +185,12 @@ json '.equivalent == true and .states == 1032'
 status 64 "$lab" check gate -n 4 -k 14
 status 64 "$lab" check gate-sleep -n 11 -k 1
 
-# a memory limit ends in a sentence, not in a crash
+# a memory limit ends with a message, not with a crash
 status 71 "$lab" check colored -n 5 -k 3 --memory 3M
 grep -q 'raise --memory' "$dir/err" || fail "no advice about the memory limit"
 status 71 "$lab" check colored -n 5 -k 3 --memory 1K
 
-# traces: written, replayed, drawn; spoilt ones are refused
+# traces: written, replayed, drawn; damaged ones are refused
 status 0 "$lab" check bank -n 3 -k 2 --trace "$dir/bank.trace"
 status 0 "$lab" replay "$dir/bank.trace"
 status 0 "$lab" replay "$dir/bank.trace" --json
@@ -171,7 +217,7 @@ sed 's/^2	/7	/' "$dir/printed.trace" >"$dir/process.trace"
 status 65 "$lab" replay "$dir/process.trace"
 sed 's/^property.*/property bogus/' "$dir/printed.trace" >"$dir/property.trace"
 status 65 "$lab" replay "$dir/property.trace"
-sed '/^end/i n 2' "$dir/printed.trace" >"$dir/late.trace" # a size that changes behind the steps
+sed '/^end/i n 2' "$dir/printed.trace" >"$dir/late.trace" # a size after the steps
 status 65 "$lab" replay "$dir/late.trace"
 status 66 "$lab" replay "$dir/nowhere.trace"
 status 73 "$lab" draw "$dir/bank.trace" -o "$dir/no/such/directory.svg"
@@ -211,12 +257,12 @@ json '.explored == false and .values == null and (.lower_1979[2] | .applies and 
 status 0 "$lab" space bucket-eliminated -n 64 -k 2 -r 1 --schedules --json
 json '.lower_1979 | all(.applies | not)'
 status 0 "$lab" space bucket -n 8 -k 2 --schedules
-[ "$(grep -c 'does not apply: it is not about systems with a supervisor' "$dir/out")" = 3 ] || fail "a theorem is about supervisors"
+[ "$(grep -c 'does not apply: it does not cover systems with a supervisor' "$dir/out")" = 3 ] || fail "a theorem covers supervisors"
 status 1 "$lab" space mutant-peek-dequeue -n 12 -k 1 --schedules --json
 json '.lower_1979[0] | .distinct == 10 and .states == 11 and .violates == "waiting" and .trace[:6] == [1,1,2,1,12,12]'
 json '.lower_1979[0].same == [{"held":0,"i":1,"j":0},{"held":0,"i":1,"j":1}] and .lower_1979[1].executable == false'
 status 1 "$lab" space mutant-peek-dequeue -n 12 -k 1 --schedules
-grep -q 'q(1,0) and q(1,1) look alike: 2 stays in T while 12 enters' "$dir/out" || fail "no word about the two states"
+grep -q 'q(1,0) and q(1,1) have one value: 2 stays in T while 12 enters' "$dir/out" || fail "no word about the two states"
 status 1 "$lab" space mutant-m-too-small -n 3 -k 1 --json # by 1989 alone: its promises of 1979 are void
 json '.lower_1979 | all(.decided) and (map(.applies) | any | not)'
 status 64 "$lab" space colored queue -n 2 -k 1
@@ -242,14 +288,14 @@ for machine in semaphore bank queue numbered colored-unbounded colored colored-t
     json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .processes == true'
     case $machine in semaphore | bank | gate-sleep) ;; *) json '.overtakings == 0' ;; esac
 done
-for machine in fife fife-bounded fife-atomic; do # overtakings are of the doorway, and allowed
+for machine in fife fife-bounded fife-atomic; do # overtakings in the doorway are allowed
     for how in "" --processes; do
         # shellcheck disable=SC2086
         status 0 "$lab" run $machine -n 5 -k 2 --seconds 0.3 --json $how
         json '.most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .stuck == 0'
     done
 done
-for how in "" --processes; do # with a supervisor, who is one more
+for how in "" --processes; do # with a supervisor, one process more
     # shellcheck disable=SC2086
     status 0 "$lab" run bucket -n 6 -k 2 --seconds 0.2 --json $how
     json '.n == 6 and .most_inside >= 1 and .most_inside <= 2 and .cycles > 0 and .stuck == 0'
@@ -261,7 +307,7 @@ for how in "" --processes; do # all of its words are one variable
 done
 status 1 "$lab" run mutant-valid-too-far -n 8 -k 1 --seconds 1
 
-# bad input: one clear line, 64
+# bad input: status 64
 for bad in "check nosuch -n 2 -k 1" "check colored -n 0 -k 1" "check colored -n 2 -k 0" \
     "check colored -n 2" "check colored -k 2" "check -n 2 -k 1" "check colored -n x -k 1" \
     "check colored -n -3 -k 1" "check colored-1979 -n 2 -k 2" "check colored -n 60 -k 30" \

@@ -28,7 +28,7 @@ json() {
     checks=$((checks + 1))
 }
 
-# alone ALGORITHM N K ENTER LEAVE: so many accesses with nobody else there.
+# alone ALGORITHM N K ENTER LEAVE: the accesses of a passage while no other process runs.
 alone() {
     status 0 "$lab" compare "$1" -n "$2" -k "$3" --seconds 0.01 --json
     json ".sizes[0].algorithms[0].alone == {\"enter\":$4,\"leave\":$5} and .sizes[0].algorithms[0].accesses_alone == $4 + $5"

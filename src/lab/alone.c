@@ -1,4 +1,4 @@
-/* A passage with nobody else there, counted step by step: see compare.h. */
+/* Count the steps of a passage while no other process runs: see compare.h. */
 #include "lab/compare.h"
 
 #include "check/explore/instance.h"
@@ -7,8 +7,8 @@
 
 enum { PASSAGES = 3, MOST_STEPS = 1000000 };
 
-/* Steps of a process until it comes to a region; 0 if it never does. A supervisor, if there is one,
-   takes a step after each. */
+/* The number of steps of a process until it is in a region; 0 if it never is. A supervisor, if
+   there is one, takes a step after each. */
 static unsigned steps_to(struct check_instance *instance, unsigned process, enum step_region region,
                          struct lab_alone *alone)
 {

@@ -1,6 +1,6 @@
 /* usher-lab check: explore all interleavings of one algorithm and decide its properties. */
 #include "check/explore/trace.h"
-#include "lab/lab.h"
+#include "lab/check_report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,19 +8,8 @@
 static json_t *document(const struct step_system *system, const struct check_graph *graph,
                         const struct check_report *report)
 {
-    json_t *properties = json_object();
     json_t *claims = json_array();
-    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
-        const char *name = step_property_name((enum step_property)p);
-        if (!lab_shows(system, (enum step_property)p)) {
-            continue;
-        }
-        (void)json_object_set_new(
-            properties, name, lab_result_json(system, &report->results[p], (enum step_property)p));
-        if (system->claims >> p & 1) {
-            (void)json_array_append_new(claims, json_string(name));
-        }
-    }
+    json_t *properties = lab_properties_json(system, report, claims);
     return json_pack(
         "{s:s, s:i, s:i, s:i, s:b, s:I, s:I, s:o, s:b, s:f, s:o, s:o}", "algorithm",
         system->machine->name, "n", (int)system->workers, "k", (int)system->k, "r",
@@ -32,75 +21,23 @@ static json_t *document(const struct step_system *system, const struct check_gra
         properties);
 }
 
-/* How often others enter while one tries, where that is counted. */
-static void show_entries(const struct check_result *result, enum step_property property)
-{
-    bool counted = result->has_bound && (property == STEP_OVERTAKINGS || property == STEP_PROMPT);
-    if (counted && result->entries != CHECK_UNBOUNDED) {
-        (void)printf(", entries of others at most %lld", (long long)result->entries);
-    } else if (counted && result->bound != CHECK_UNBOUNDED) {
-        (void)printf(", entries of others without bound");
-    }
-}
-
-/* The last column: what there is to say about a verdict. */
-static void show_details(const struct step_system *system, const struct check_result *result,
-                         enum step_property property)
-{
-    char text[200];
-    if (result->verdict == CHECK_NOT_CHECKED) {
-        (void)printf("  %s", result->why);
-    } else if (result->verdict == CHECK_HOLDS && result->tested == 0) {
-        (void)printf("  vacuous: nothing put it to the test");
-    }
-    if (result->has_bound && result->bound != CHECK_UNBOUNDED) {
-        (void)printf("  at most %lld", (long long)result->bound);
-    }
-    show_entries(result, property);
-    if (property == STEP_C2 && result->verdict != CHECK_NOT_CHECKED) {
-        if (result->robust == CHECK_UNBOUNDED) {
-            (void)printf("  for every r");
-        } else {
-            (void)printf("  for r up to %lld", (long long)result->robust);
-        }
-    }
-    if (result->verdict == CHECK_VIOLATED && result->why != NULL) {
-        (void)printf("  %s:", result->why);
-    }
-    if (result->verdict == CHECK_VIOLATED) {
-        (void)printf("  %s", lab_schedule_text(system, &result->trace, text, sizeof text));
-        if (result->stopped != 0) {
-            (void)printf(", stop");
-            for (unsigned i = 0; i < CHECK_MAX_PROCESSES; i++) {
-                if (result->stopped >> i & 1) {
-                    (void)printf(" %u", i + 1);
-                }
-            }
-        }
-        if (result->loop.length > 0) {
-            (void)printf(", then %s for ever",
-                         lab_schedule_text(system, &result->loop, text, sizeof text));
-        }
-    }
-}
-
 static void show(const struct step_system *system, const struct check_graph *graph,
                  const struct check_report *report)
 {
-    (void)printf("%s, n=%u, k=%u", system->machine->name, system->workers, system->k);
-    if (system->robustness != system->k) {
-        (void)printf(", r=%u", system->robustness);
+    uint32_t states = check_states(graph);
+    lab_show_title(system);
+    (void)printf("%u state%s%s", states, lab_plural(states),
+                 graph->options.reduced ? ", reduced" : "");
+    if (states >= 10000) { /* with fewer, most of the memory is the fixed part of the tables */
+        (void)printf(" (%.0f bytes each)", (double)graph->budget.most / states);
     }
-    (void)printf(": %s\n", system->machine->title);
-    (void)printf("%u states%s", check_states(graph), graph->options.reduced ? ", reduced" : "");
-    if (check_states(graph) >= 10000) { /* of fewer the fixed part of the tables says nothing */
-        (void)printf(" (%.0f bytes each)", (double)graph->budget.most / check_states(graph));
-    }
-    (void)printf(", %llu transitions, ", (unsigned long long)graph->transitions);
+    (void)printf(", %llu transition%s, ", (unsigned long long)graph->transitions,
+                 lab_plural(graph->transitions));
     if (system->machine->unbounded) {
         (void)printf("unbounded values, ");
     } else {
-        (void)printf("%u shared values, ", graph->seen.shared.count);
+        (void)printf("%u shared value%s, ", graph->seen.shared.count,
+                     lab_plural(graph->seen.shared.count));
     }
     (void)printf("%.2f s\n\n", graph->seconds);
     if (!graph->complete) {
@@ -108,22 +45,10 @@ static void show(const struct step_system *system, const struct check_graph *gra
             "Not complete: the memory limit of %.1f MiB was reached (--memory raises it).\n\n",
             (double)graph->budget.limit / (1 << 20));
     }
-    (void)printf("  %-13s %-9s %s\n", "property", "promised", "found");
-    for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
-        const struct check_result *result = &report->results[p];
-        if (!lab_shows(system, (enum step_property)p)) {
-            continue;
-        }
-        (void)printf("  %-13s %-9s %-11s", step_property_name((enum step_property)p),
-                     system->claims >> p & 1 ? "yes" : "-",
-                     result->verdict == CHECK_VIOLATED ? "VIOLATED"
-                                                       : lab_verdict_name(result->verdict));
-        show_details(system, result, (enum step_property)p);
-        (void)putchar('\n');
-    }
+    lab_show_results(system, report);
 }
 
-/* The violation to write down: the one asked for, else the first of a claim, else the first. */
+/* The violation to write as a trace: of --property, else the first of a promise, else the first. */
 static int pick(const struct lab_options *options, const struct step_system *system,
                 const struct check_report *report)
 {
@@ -145,9 +70,11 @@ static int write_trace(const struct lab_options *options, const struct step_syst
 {
     int p = pick(options, system, report);
     if (p < 0) {
-        return lab_fail(LAB_OK, "%s is not violated, so no trace is written to %s",
-                        options->property == NULL ? "any property" : options->property,
-                        options->trace_file);
+        return options->property == NULL
+                   ? lab_fail(LAB_OK, "%s: no property is violated: %s is not written",
+                              system->machine->name, options->trace_file)
+                   : lab_fail(LAB_OK, "%s: %s is not violated: %s is not written",
+                              system->machine->name, options->property, options->trace_file);
     }
     FILE *file = fopen(options->trace_file, "w");
     if (file == NULL) {
@@ -162,7 +89,7 @@ static int write_trace(const struct lab_options *options, const struct step_syst
     return LAB_OK;
 }
 
-/* 1 as soon as a claim is violated; without that, what is incomplete is not a success. */
+/* LAB_VIOLATED if a promise is violated; else LAB_OS if a promise could not be decided. */
 static int verdict(const struct step_system *system, const struct check_graph *graph,
                    const struct check_report *report, bool only_exclusion)
 {
@@ -180,7 +107,7 @@ static int verdict(const struct step_system *system, const struct check_graph *g
     }
     return only_exclusion || check_claims_hold(system, report)
                ? LAB_OK
-               : lab_fail(LAB_OS, "%s: not all claims could be checked; raise --memory",
+               : lab_fail(LAB_OS, "%s: not all promises could be decided; raise --memory",
                           system->machine->name);
 }
 
@@ -192,6 +119,9 @@ static int run(const struct lab_options *options)
     int status = lab_system(options, options->operands[0], &system);
     if (status != LAB_OK) {
         return status;
+    }
+    if (options->sweep) {
+        return lab_check_swept(options, &system);
     }
     status = lab_explore(options, &system, &graph);
     if (status != LAB_OK) {
@@ -220,8 +150,8 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_check = {
     .name = "check",
     .usage = "check ALGORITHM -n N -k K [-r R] [--trace FILE]\n"
-             "       [--property NAME] [--only exclusion] [--reduced] [--memory SIZE]\n"
-             "       [--threads T] [--json]",
+             "       [--property NAME] [--only exclusion] [--reduced] [--sweep]\n"
+             "       [--memory SIZE] [--threads T] [--json]",
     .help = "Explore every interleaving of N processes with K seats and decide each property:\n"
             "holds, violated (with a shortest schedule that shows it), or not checked.\n"
             "Schedules are process numbers from 1, in the order in which they take steps.\n"
@@ -230,37 +160,43 @@ const struct lab_command lab_check = {
             "  --trace FILE   write the first violation as a trace, for replay and draw;\n"
             "                 --property NAME chooses which\n"
             "  --threads T    threads for the analysis (default: one a processor)\n"
-            "  --only exclusion   decide nothing else: faster, and less memory for each state\n"
+            "  --only exclusion   decide only exclusion: faster, less memory for each state\n"
             "  --reduced      leave out reads that make no difference: fewer states; C2, C4',\n"
-            "                 C5', C6 and invariant are not decided then\n"
-            "  --memory SIZE  stop with a message at this size (default: 3/4 of what is free)\n"
+            "                 C5', C6 and invariant are then not decided\n"
+            "  --memory SIZE  limit for states (default: 3/4 of the free memory)\n"
+            "  --sweep        for pool and its mutants, N up to 5: explore in groups that are\n"
+            "                 freed when done, with a file in $TMPDIR (or /var/tmp) for what\n"
+            "                 exceeds --memory. Decides exclusion, lockout, progress,\n"
+            "                 starvation, invariant and solo; writes no trace. With\n"
+            "                 --reduced it leaves out steps that change nothing.\n"
             "\n"
-            "For pool, the core that ships, say what may happen to its guests:\n"
+            "For pool, the core that ships, limits on what happens to its guests:\n"
             "\n"
-            "  --cycles C     each process comes C times (default 1)\n"
-            "  --fewer M      all but the first come M times fewer; --fewer-only P: P alone\n"
-            "  --crashes F    F crashes, each at any step; a new process takes the row over\n"
-            "  --gives-up G   G times a waiting guest gives up\n"
-            "  --grows, --shrinks N   N times the pool gets a seat more, or one fewer\n"
-            "  --tag-bits B   words so short that they repeat: tags of B bits (default: as\n"
-            "                 they ship); without --cycles processes come for ever\n"
-            "  --cycle-bits, --ticket-bits B   the same of cycles (default: one more than\n"
-            "                 tags) and tickets (default: as few as serve)\n"
+            "  --cycles C     each process takes C seats, one after the other (default 1)\n"
+            "  --fewer M      all but the first take M fewer; --fewer-only P: P alone does\n"
+            "  --crashes F    F crashes, each at any step; a new process takes over the row\n"
+            "  --gives-up G   a waiting guest gives up, G times in all\n"
+            "  --grows N, --shrinks N   the pool gets one seat more, or one fewer, N times\n"
+            "  --tag-bits B   short words that repeat: tags of B bits (default: as shipped);\n"
+            "                 without --cycles processes take seats for ever\n"
+            "  --cycle-bits B, --ticket-bits B   the same for cycles (default: one bit more\n"
+            "                 than tags) and tickets (default: as few as the size needs)\n"
             "  --pauses P     at most P operations are interrupted at a time (default: any)\n"
             "  --last Q       only the last Q processes pause and resize (default: all)\n"
-            "  --simple S     leave out, as a sum: 1 the numbers of seats, 2 coming again,\n"
-            "                 4 the rule on replaced values, so that their harm is found\n"
-            "  --buffer D     D stores of a process may be on their way to memory: x86-TSO\n"
-            "  --line L       places in the line, a power of two (default: just enough)\n"
-            "  --queue Q      first of all Q processes come one by one, and sit or wait\n"
-            "  --stale S      begin with the places of a round of tickets ago: served (1),\n"
-            "                 skipped (2) or undecided (3)\n"
+            "  --simple S     leave out, as a sum: 1 the numbers of seats, 2 the repeat path,\n"
+            "                 4 the rule on replaced values (to find the harm they do)\n"
+            "  --buffer D     each process may have D stores in a store buffer (x86-TSO)\n"
+            "  --line L       L places in the line, a power of two (default: just enough)\n"
+            "  --queue Q      first, Q processes arrive one by one, and each sits or waits\n"
+            "  --stale S      start with entries of a round of tickets ago in the line:\n"
+            "                 served (1), skipped (2) or undecided (3)\n"
             "\n"
             "Exit 0 if everything the algorithm promises holds, 1 if something is violated.\n"
             "\n"
             "    usher-lab check colored -n 4 -k 2\n"
-            "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n",
-    .flags = "nkrtPyRmTjCFGUVBLWQSZDIEHJK",
+            "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n"
+            "    usher-lab check pool -n 3 -k 2 --cycles 1 --crashes 1 --sweep --memory 4G\n",
+    .flags = "nkrtPyRYmTjCFGUVBLWQSZDIEHJK",
     .operands = 1,
     .run = run,
 };

@@ -12,7 +12,7 @@ enum { MOST_MACHINES = 64, MOST_PAIRS = LAB_MOST_SIZES * LAB_MOST_SIZES };
 
 static const int widths[LAB_MEASURES] = {9, 10, 9, 8, 8, 8, 10, 10, 10};
 
-/* Those that were named, or all but the prints that are wrong. */
+/* Choose the named algorithms, or all but those whose paper has a misprint. */
 static int choose(const struct lab_options *options, const struct step_machine **machines,
                   unsigned *count)
 {
@@ -24,7 +24,8 @@ static int choose(const struct lab_options *options, const struct step_machine *
                             options->operands[i]);
         }
         if (machine->events != 0) {
-            return lab_fail(LAB_USAGE, "%s is a model of what happens to a pool: it cannot be run",
+            return lab_fail(LAB_USAGE,
+                            "%s is a model with events such as crashes: it can be checked, not run",
                             machine->name);
         }
         machines[(*count)++] = machine;
@@ -37,7 +38,7 @@ static int choose(const struct lab_options *options, const struct step_machine *
     return LAB_OK;
 }
 
-/* Set up a size; how many algorithms take it. */
+/* Set up a size. Return the number of algorithms that take it. */
 static unsigned fill(const struct lab_options *options, const struct lab_comparison *all,
                      struct lab_size *size, char why[STEP_WHY_BYTES])
 {
@@ -57,7 +58,8 @@ static unsigned fill(const struct lab_options *options, const struct lab_compari
     return taken;
 }
 
-/* All sizes of the two lists; of several only those with k < n, since nobody waits at the rest. */
+/* Set up all pairs of the two lists; if there are several, only those with k < n, since no process
+   waits at the others. */
 static int set_up(const struct lab_options *options, struct lab_comparison *all, unsigned *pairs)
 {
     char why[STEP_WHY_BYTES] = "";
@@ -79,13 +81,13 @@ static int set_up(const struct lab_options *options, struct lab_comparison *all,
         }
     }
     if (*pairs == 0) {
-        return lab_fail(LAB_USAGE, "no algorithm takes such a size%s%s", why[0] == '\0' ? "" : ": ",
+        return lab_fail(LAB_USAGE, "no algorithm takes this size%s%s", why[0] == '\0' ? "" : ": ",
                         why);
     }
     return LAB_OK;
 }
 
-/* Some 15 seconds in all, unless the user says otherwise; rounds of no less than 40 ms. */
+/* About 15 seconds in all, unless --seconds is given; rounds of at least 40 ms. */
 static void plan(const struct lab_options *options, struct lab_comparison *all, unsigned pairs)
 {
     all->seconds = options->seconds > 0 ? options->seconds : fmin(1, fmax(0.08, 15.0 / pairs));
@@ -106,7 +108,7 @@ static json_t *rates_json(const struct lab_compared *row)
 {
     double least = INFINITY;
     double most = 0;
-    if (row->run.cycles == 0) { /* the time was too short for one passage */
+    if (row->run.cycles == 0) { /* too short for one passage */
         return json_null();
     }
     for (unsigned i = 0; i < row->run.rounds; i++) {
@@ -211,17 +213,17 @@ static void show_size(const struct lab_comparison *all, const struct lab_size *s
 static void show(const struct lab_comparison *all)
 {
     char how[LAB_HOW_BYTES];
-    (void)printf("%s; * the best of a column, and what is as good\n\n", lab_compare_how(all, how));
+    (void)printf("%s; * best of its column, or as good\n\n", lab_compare_how(all, how));
     for (unsigned s = 0; s < all->size_count; s++) {
         show_size(all, &all->sizes[s]);
     }
     (void)printf(
         "  on         u: words that are updated in one step; rw: registers, read or written\n"
-        "  keeps      S: nobody waits for ever, if nobody stops; L: nor if k-1 stop anywhere;\n"
+        "  keeps      S: no process waits for ever if none stops; L: nor if k-1 stop anywhere;\n"
         "             F: FIFO enabling; f: first-in, first-enabled\n"
         "  accesses   of one passage: entering and leaving. Alone: the most of any process;\n"
-        "             contended: the average, waiting included, with all n coming again and again\n"
-        "  overtaken  of a thousand entries; one wait: the worst. Certain ones only\n");
+        "             contended: the average, waiting included, while all n repeat their cycle\n"
+        "  overtaken  certain overtakings in a thousand entries; one wait: the most in one wait\n");
 }
 
 static int draw(const struct lab_options *options, const struct lab_comparison *all)
@@ -239,7 +241,7 @@ static int draw(const struct lab_options *options, const struct lab_comparison *
     return lab_svg_close(options->output, file);
 }
 
-/* What is wrong with any of them, a line each. */
+/* Print a line for each run that went wrong. */
 static int judge(const struct lab_comparison *all)
 {
     int status = LAB_OK;
@@ -263,7 +265,8 @@ static int carry_out(const struct lab_options *options, struct lab_comparison *a
     plan(options, all, pairs);
     bool terminal = isatty(STDERR_FILENO);
     if (terminal) {
-        (void)fprintf(stderr, "%u runs, some %.0f s ...", pairs, pairs * all->seconds);
+        (void)fprintf(stderr, "%u run%s, about %.0f s ..", pairs, lab_plural(pairs),
+                      pairs * all->seconds);
     }
     int error = lab_compare_run(all);
     if (terminal) {
@@ -305,13 +308,13 @@ const struct lab_command lab_compare = {
     .usage = "compare [ALGORITHM..] -n N[,N..] -k K[,K..] [-r R]\n"
              "       [--seconds S] [--processes] [--json] [-o FILE.svg]",
     .help = "Run all algorithms that take N processes and K seats on the same work, in\n"
-            "interleaved rounds, S seconds each (default: some 15 seconds for all). Shows\n"
-            "the accesses to shared memory of a passage, alone (exact) and contended (on\n"
-            "average); passages a second; how long one waits; how often one is overtaken\n"
-            "for certain; and the bits of shared memory. Leaves out those that are printed\n"
-            "wrong, unless they are named. -o draws it: one size as a table, several as\n"
-            "maps of which algorithm is best where, for each thing that one may ask for.\n"
-            "Exit 1 if more than K were inside, or somebody never got in.\n"
+            "interleaved rounds, S seconds each (default: about 15 seconds for all). Print\n"
+            "for each: accesses to shared memory in one passage, alone (exact) and contended\n"
+            "(average); passages a second; waiting times; certain overtakings; and the bits\n"
+            "of shared memory. Algorithms whose paper has a misprint are left out unless\n"
+            "they are named. -o draws the comparison: one size as a table, several sizes as\n"
+            "maps that show which algorithm is best where.\n"
+            "Exit 1 if more than K were inside, or a process never entered.\n"
             "\n"
             "    usher-lab compare -n 8 -k 2 -o compare.svg\n"
             "    usher-lab compare -n 2,4,8,16,32 -k 1,2,4 -o maps.svg\n"

@@ -1,4 +1,4 @@
-/* usher-lab draw: a trace as a picture. */
+/* usher-lab draw: draw a trace as SVG. */
 #include "lab/draw.h"
 #include "lab/lab.h"
 #include "lab/picture.h"
@@ -9,7 +9,7 @@ static int run(const struct lab_options *options)
     struct check_trace trace;
     struct step_system system;
     if (options->output == NULL) {
-        return lab_fail(LAB_USAGE, "draw: say where to: -o FILE.svg (or -o - for standard output)");
+        return lab_fail(LAB_USAGE, "draw: -o FILE.svg is missing (-o - for standard output)");
     }
     int status = lab_load_trace(options->operands[0], &trace, &system);
     if (status != LAB_OK) {

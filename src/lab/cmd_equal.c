@@ -1,4 +1,4 @@
-/* usher-lab equal: do two systems behave alike under every schedule? */
+/* usher-lab equal: decide whether two systems behave alike under every schedule. */
 #include "check/explore/equal.h"
 
 #include "lab/lab.h"
@@ -8,7 +8,9 @@ static int compare(const struct lab_options *options, struct check_graph *a, str
     struct check_equality equality;
     char text[400];
     if (!a->complete || !b->complete) {
-        return lab_fail(LAB_OS, "the systems did not fit the memory limit; raise --memory");
+        return lab_fail(LAB_OS,
+                        "%s and %s: the exploration did not fit the memory limit; raise --memory",
+                        options->operands[0], options->operands[1]);
     }
     if (check_equal(a, b, &equality) != 0) {
         check_schedule_free(&equality.trace);
@@ -23,9 +25,10 @@ static int compare(const struct lab_options *options, struct check_graph *a, str
             equality.equivalent ? json_null() : lab_schedule_json(a->system, &equality.trace)));
         status = printed != LAB_OK ? printed : status;
     } else if (equality.equivalent) {
-        (void)printf("%s and %s are equivalent at n=%u, k=%u: the same regions in %llu pairs\n",
-                     options->operands[0], options->operands[1], options->n, options->k,
-                     (unsigned long long)equality.pairs);
+        (void)printf(
+            "%s and %s are equivalent at n=%u, k=%u: the same regions in %llu pair%s of states\n",
+            options->operands[0], options->operands[1], options->n, options->k,
+            (unsigned long long)equality.pairs, lab_plural(equality.pairs));
     } else {
         (void)printf("%s and %s differ at n=%u, k=%u after: %s\n", options->operands[0],
                      options->operands[1], options->n, options->k,
@@ -50,7 +53,8 @@ static int run(const struct lab_options *options)
     }
     if (a.machine->events != 0 || b.machine->events != 0) {
         return lab_fail(LAB_USAGE,
-                        "equivalence is defined only where nothing but steps can happen");
+                        "%s has events: equivalence is defined only for systems without events",
+                        a.machine->events != 0 ? options->operands[0] : options->operands[1]);
     }
     status = lab_explore(options, &a, &graph_a);
     if (status == LAB_OK) {
@@ -68,9 +72,9 @@ const struct lab_command lab_equal = {
     .name = "equal",
     .usage = "equal ALGORITHM ALGORITHM -n N -k K [-r R] [--memory SIZE]\n"
              "       [--json]",
-    .help = "Equivalence in the sense of the 1989 paper, 3.2: under every schedule all\n"
-            "processes are in the same regions in both. If not, a shortest schedule that\n"
-            "tells them apart.\n"
+    .help = "Decide equivalence in the sense of the 1989 paper, 3.2: under every schedule all\n"
+            "processes are in the same regions in both. If they are not, print a shortest\n"
+            "schedule that leads to different regions.\n"
             "Exit 0 if they are equivalent, 1 if not.\n"
             "\n"
             "    usher-lab equal queue colored -n 4 -k 2\n",

@@ -1,4 +1,4 @@
-/* usher-lab list: the algorithms there are. */
+/* usher-lab list: print the names and titles of the algorithms. */
 #include "lab/lab.h"
 
 static void add(json_t *array, const struct step_machine *const *list, bool mutant)
@@ -20,7 +20,7 @@ static void show(const struct step_machine *const *list, int width)
 static int run(const struct lab_options *options)
 {
     static const struct step_machine *const core[] = {&model_pool, NULL};
-    int width = lab_name_width(options->all ? papers_mutants : papers_all); /* the longest of all */
+    int width = lab_name_width(options->all ? papers_mutants : papers_all); /* the longest name */
     if (options->json) {
         json_t *array = json_array();
         add(array, papers_all, false);
@@ -37,7 +37,7 @@ static int run(const struct lab_options *options)
     show(core, width);
     show(model_gates, width);
     if (options->all) {
-        (void)printf("\nBroken on purpose, each to be found out by the checker:\n");
+        (void)printf("\nMutants, each without one guard; the checker must find a violation:\n");
         show(papers_mutants, width);
         show(model_pool_mutants, width);
         show(model_gate_mutants, width);
@@ -51,8 +51,8 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_list = {
     .name = "list",
     .usage = "list [--all] [--json]",
-    .help = "The algorithms that check, space, equal and run know, and where they were\n"
-            "published. --all shows the mutants too: variants that drop one guard each.\n",
+    .help = "List the algorithms that check, space, equal and run know, and where they were\n"
+            "published. --all lists the mutants too: variants without one guard.\n",
     .flags = "aj",
     .run = run,
 };

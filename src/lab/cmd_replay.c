@@ -1,4 +1,4 @@
-/* usher-lab replay: execute a trace against today's code. */
+/* usher-lab replay: execute a trace with the present code. */
 #include "check/explore/trace.h"
 #include "lab/lab.h"
 #include "lab/trace_file.h"
@@ -41,7 +41,7 @@ static int run(const struct lab_options *options)
         return status;
     }
     if (check_trace_replay(&trace, &system, why) != 0) {
-        status = lab_fail(LAB_VIOLATED, "%s: the code no longer behaves so: %s",
+        status = lab_fail(LAB_VIOLATED, "%s: the code no longer behaves as the trace says: %s",
                           options->operands[0], why);
     }
     if (options->json) {
@@ -52,9 +52,10 @@ static int run(const struct lab_options *options)
         int printed = lab_print_json(document);
         status = printed != LAB_OK ? printed : status;
     } else if (status == LAB_OK) {
-        (void)printf("%s: all %zu steps of %s (n=%u, k=%u, a trace of %s) lead where they led\n",
-                     options->operands[0], trace.count, trace.algorithm, trace.n, trace.k,
-                     trace.property);
+        (void)printf(
+            "%s: all %zu step%s of %s (n=%u, k=%u, a trace of %s) still lead to the same regions\n",
+            options->operands[0], trace.count, lab_plural(trace.count), trace.algorithm, trace.n,
+            trace.k, trace.property);
     }
     check_trace_free(&trace);
     return status;
@@ -63,9 +64,9 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_replay = {
     .name = "replay",
     .usage = "replay FILE [--json]",
-    .help = "Execute a trace, step by step, against the code of today. Exit 0 if every step\n"
-            "accesses the same and leads to the same regions, 1 with the first difference if\n"
-            "not.\n"
+    .help = "Execute a trace, step by step, with the present code. Exit 0 if every step\n"
+            "makes the same access and leads to the same regions; else print the first\n"
+            "difference and exit 1.\n"
             "\n"
             "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n"
             "    usher-lab replay bank.trace\n",

@@ -1,4 +1,4 @@
-/* usher-lab run: an algorithm on real threads or processes. */
+/* usher-lab run: run an algorithm on real threads or processes. */
 #include "lab/lab.h"
 #include "lab/run.h"
 
@@ -7,12 +7,13 @@
 int lab_run_status(const struct lab_run *run)
 {
     if (run->most_inside > run->system->k) {
-        return lab_fail(LAB_VIOLATED, "%s: %u were inside at once, with k=%u",
+        return lab_fail(LAB_VIOLATED, "%s: %u processes were inside at once, with k=%u",
                         run->system->machine->name, run->most_inside, run->system->k);
     }
     if (run->stuck > 0) {
-        return lab_fail(LAB_VIOLATED, "%s: %u still waited ten seconds after the end of the run",
-                        run->system->machine->name, run->stuck);
+        return lab_fail(LAB_VIOLATED,
+                        "%s: %u process%s still waited ten seconds after the end of the run",
+                        run->system->machine->name, run->stuck, run->stuck == 1 ? "" : "es");
     }
     return LAB_OK;
 }
@@ -35,12 +36,12 @@ static void show(const struct lab_run *run)
 {
     (void)printf("%s, n=%u, k=%u, %g s on %s%s\n", run->system->machine->name, run->system->workers,
                  run->system->k, run->seconds, run->processes ? "forked processes" : "threads",
-                 run->system->machine->supervised ? ", and a supervisor" : "");
+                 run->system->machine->supervised ? ", with a supervisor" : "");
     (void)printf("  cycles        %llu, from %llu to %llu a process\n",
                  (unsigned long long)run->cycles, (unsigned long long)run->least_cycles,
                  (unsigned long long)run->most_cycles);
     (void)printf("  most inside   %u of %u\n", run->most_inside, run->system->k);
-    (void)printf("  overtakings   %llu certain ones%s in %llu entries, at most %llu of one wait\n",
+    (void)printf("  overtakings   %llu certain%s in %llu entries, at most %llu in one wait\n",
                  (unsigned long long)run->overtakings,
                  run->system->machine->one_step_enabled ? "" : " (at entry)",
                  (unsigned long long)run->logged, (unsigned long long)run->most_overtaken);
@@ -59,7 +60,7 @@ static int run(const struct lab_options *options)
     }
     if (system.machine->events != 0) {
         return lab_fail(LAB_USAGE,
-                        "%s is a model of what happens to a pool: it can be checked, not run",
+                        "%s is a model with events such as crashes: it can be checked, not run",
                         options->operands[0]);
     }
     run.seconds = options->seconds > 0 ? options->seconds : 1;
@@ -79,11 +80,11 @@ const struct lab_command lab_run = {
     .name = "run",
     .usage = "run ALGORITHM -n N -k K [-r R] [--seconds S] [--processes]\n"
              "       [--json]",
-    .help = "Run the very step function that check explores on N threads (--processes: on N\n"
-            "forked processes) that share its memory, for S seconds (default 1). Reports how\n"
-            "often they went around, how many were ever inside at once, how often somebody\n"
-            "was overtaken for certain, and how long they waited. Exit 1 if more than K were\n"
-            "inside, or somebody never got in.\n"
+    .help = "Run the step function that check explores on N threads (--processes: on N\n"
+            "forked processes) that share its memory, for S seconds (default 1). Print the\n"
+            "number of cycles, the most processes inside at once, the certain overtakings,\n"
+            "and the waiting times. Exit 1 if more than K were inside, or a process never\n"
+            "entered.\n"
             "\n"
             "    usher-lab run colored -n 16 -k 4 --seconds 3 --processes\n",
     .flags = "nkrspj",

@@ -1,4 +1,4 @@
-/* usher-lab space: how much shared memory an algorithm uses: bits, and values that are reached. */
+/* usher-lab space: the shared memory of an algorithm, in bits and in values reached. */
 #include "check/bounds/space.h"
 
 #include "lab/lab.h"
@@ -7,19 +7,19 @@
 
 #include <string.h>
 
-/* Up to so many states the conditions of 1979 are decided, not only promised: in a second or so. */
+/* Up to this many states the conditions of 1979 are decided, in about a second. */
 enum { DECIDED_STATES = 50000 };
 
-/* What is known of an algorithm when it is shown. */
+/* What is printed about an algorithm. */
 struct findings {
     const struct step_system *system;
     bool explored;
-    uint32_t values; /* if it was */
+    uint32_t values; /* if explored */
     struct check_schedules schedules;
     struct lab_lower lower;
 };
 
-/* A count as JSON: an integer where it is exact, else a real number. */
+/* A count as JSON: an integer if it is exact, else a real number. */
 static json_t *count_json(double count)
 {
     return count < 9e15 ? json_integer((json_int_t)count) : json_real(count);
@@ -32,7 +32,7 @@ static bool solves_the_problem(const struct step_system *system)
     return (system->claims & needed) == needed;
 }
 
-/* What a machine states of its words, added to an object. */
+/* Add what a machine states about its words to an object. */
 static void state_json(json_t *object, const struct step_system *system)
 {
     const struct step_space *said = system->machine->space;
@@ -55,7 +55,7 @@ static void state_json(json_t *object, const struct step_system *system)
         space.stated && !space.agree && said->note != NULL ? json_string(said->note) : json_null());
 }
 
-/* Print sentences from a column on, in lines of at most 80; the first line has been begun. */
+/* Print text from a column on, in lines of at most 80 columns; the first line has begun. */
 static void show_note(const char *note, int column)
 {
     int at = column;
@@ -93,7 +93,7 @@ static void show_bits(const struct step_system *system)
         return;
     }
     (void)printf("  bits                %u%s", space.bits,
-                 space.unbounded ? " are kept of what has no bound" : "");
+                 space.unbounded ? " (kept of values without a bound)" : "");
     if (system->shared_words > 1) {
         (void)printf("  (");
         show_words(system);
@@ -212,7 +212,7 @@ static void show_one_of_all(const struct step_system *system)
     (void)printf("  %s\n", system->machine->space->says);
 }
 
-/* Every algorithm at one size: no exploration, so for any n. */
+/* Print every algorithm at one size, without exploration, so for any n. */
 static int show_all(const struct lab_options *options)
 {
     int width = lab_name_width(papers_all);
@@ -228,12 +228,12 @@ static int show_all(const struct lab_options *options)
         if (step_system_init(&system, *m, options->n, options->k, options->robustness, why) == 0) {
             show_one_of_all(&system);
         } else {
-            (void)printf("%-*s     -      -         -  not this size: %s\n", width, (*m)->name,
-                         why);
+            (void)printf("%-*s     -      -         -  does not take this size: %s\n", width,
+                         (*m)->name, why);
         }
     }
-    (void)printf("\n  +  the values have no bound; so many bits are kept of them here\n"
-                 "  *  the formula, rounded up, is another number:\n");
+    (void)printf("\n  +  the values have no bound; this is the number of bits kept of them\n"
+                 "  *  bits and formula, rounded up, differ:\n");
     for (const struct step_machine *const *m = papers_all; *m != NULL; m++) {
         struct lab_space space = {0};
         if (step_system_init(&system, *m, options->n, options->k, options->robustness, why) == 0) {
@@ -247,7 +247,7 @@ static int show_all(const struct lab_options *options)
     return LAB_OK;
 }
 
-/* The conditions of 1979 on the whole graph, where that is quick; else they stay as promised. */
+/* Decide the conditions of 1979 on the whole graph if it is small; else keep them as promised. */
 static int decide(const struct lab_options *options, const struct step_system *system,
                   struct check_conditions *conditions)
 {
@@ -268,7 +268,7 @@ static int decide(const struct lab_options *options, const struct step_system *s
     return status;
 }
 
-/* Count the values that are reached; find out which conditions are met. */
+/* Count the values that are reached, and find the conditions that are met. */
 static int explore(const struct lab_options *options, struct findings *found,
                    struct check_conditions *conditions)
 {
@@ -283,7 +283,7 @@ static int explore(const struct lab_options *options, struct findings *found,
     }
     if (!graph.complete) {
         status = lab_fail(LAB_OS, "the exploration did not fit the memory limit; raise --memory, "
-                                  "or explore nothing: --schedules");
+                                  "or use --schedules, which explores nothing");
     }
     uint32_t states = check_states(&graph);
     found->explored = true;
@@ -336,16 +336,16 @@ const struct lab_command lab_space = {
     .name = "space",
     .usage = "space [ALGORITHM] -n N -k K [-r R] [--schedules]\n"
              "       [--memory SIZE] [--json]",
-    .help = "How much shared memory an algorithm uses: its words and their bits, beside the\n"
-            "paper's own formula; the distinct values that are reached, beside the bound of\n"
-            "the paper's theorem and the lower bound for every algorithm that keeps the same\n"
-            "promises; and the schedules h(i,j) of the lower bound's proof, executed: they\n"
-            "must lead to different values. So must those of Theorems 5.1, 5.2 and 5.3 of\n"
-            "1979, where their conditions are met. Exit 1 if they do not.\n"
-            "With --schedules nothing is explored: conditions are as promised, and N may be\n"
-            "up to 64.\n"
-            "Without ALGORITHM: the bits of all of them. Nothing is explored for that, and N\n"
+    .help = "Print the shared memory of an algorithm: its words and their bits, and the\n"
+            "paper's own formula; the distinct values that are reached, the bound of the\n"
+            "paper's theorem, and the lower bound for every algorithm with the same\n"
+            "promises. Execute the schedules h(i,j) of the lower bound's proof: they must\n"
+            "lead to different values. So must those of Theorems 5.1, 5.2 and 5.3 of 1979,\n"
+            "if their conditions are met. Exit 1 if they do not.\n"
+            "With --schedules nothing is explored: conditions are taken as promised, and N\n"
             "may be up to 64.\n"
+            "Without ALGORITHM: print the bits of all algorithms. Nothing is explored, and\n"
+            "N may be up to 64.\n"
             "\n"
             "    usher-lab space colored -n 5 -k 2\n"
             "    usher-lab space bank -n 64 -k 4 --schedules\n"

@@ -1,4 +1,4 @@
-/* usher-lab table: every algorithm, what the papers promise of it and what is true. */
+/* usher-lab table: what the papers promise of every algorithm, and what is found. */
 #include "lab/lab.h"
 
 #include <assert.h>
@@ -11,14 +11,14 @@ static const struct {
 
 enum {
     SIZES = sizeof sizes / sizeof sizes[0],
-    MUTANT_N = 3,    /* behind a broken guard there are millions of states at n = 4 */
-    REGISTERS_N = 2, /* on many words too: of n = 3, 4 only what has at most so many states */
+    MUTANT_N = 3,    /* mutants have millions of states at n = 4 */
+    REGISTERS_N = 2, /* algorithms on many words, too: larger n only up to a number of states */
     REGISTERS_STATES = 100000,
-    REGISTERS_MEMORY = 32 << 20 /* more than enough for that many */
+    REGISTERS_MEMORY = 32 << 20 /* enough for that many */
 };
 
-/* C1 is exclusion by another name: it has no column of its own. The last ones are of the few that
-   have a doorway: they have none either, but a line below the table. */
+/* C1 is the same as exclusion and has no column. First-in and first-enabled, for the few algorithms
+   with a doorway, have a line below the table instead. */
 static const struct {
     enum step_property property;
     const char *head;
@@ -32,17 +32,17 @@ static const struct {
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* What is found of one algorithm over all sizes. */
+/* The results for one algorithm over all sizes. */
 struct row {
     const struct step_machine *machine;
-    unsigned promised;                         /* at any size */
-    unsigned explored;                         /* sizes it takes */
+    unsigned promised;                         /* at some size */
+    unsigned explored;                         /* number of sizes explored */
     uint32_t states;                           /* the most */
     enum check_verdict found[STEP_PROPERTIES]; /* violated if violated at any size */
     bool promise_broken[STEP_PROPERTIES];      /* violated at a size at which it is promised */
     unsigned n[STEP_PROPERTIES], k[STEP_PROPERTIES]; /* where it was first violated */
     struct step_system system[STEP_PROPERTIES];
-    struct check_result shown[STEP_PROPERTIES]; /* and how */
+    struct check_result shown[STEP_PROPERTIES]; /* and its trace */
 };
 
 static void note(struct row *row, const struct step_system *system, struct check_report *report)
@@ -68,7 +68,7 @@ static void note(struct row *row, const struct step_system *system, struct check
     row->promised |= system->claims;
 }
 
-/* Explore at one size; *fits is false if it has too many states for the table. */
+/* Explore one size; *fits is false if it has too many states for the table. */
 static int explore(const struct lab_options *options, const struct step_system *system,
                    struct check_graph *graph, bool *fits)
 {
@@ -110,8 +110,10 @@ static int fill(const struct lab_options *options, const struct step_machine *ma
         }
         if (!graph.complete || lab_decide(&graph, &report) != 0) {
             check_graph_free(&graph);
-            return lab_fail(LAB_OS, "%s at n=%u, k=%u did not fit the memory; raise --memory",
-                            machine->name, system.n, system.k);
+            return lab_fail(
+                LAB_OS,
+                "%s, n=%u, k=%u: the exploration did not fit the memory limit; raise --memory",
+                machine->name, system.n, system.k);
         }
         row->explored++;
         row->states = check_states(&graph) > row->states ? check_states(&graph) : row->states;
@@ -122,7 +124,7 @@ static int fill(const struct lab_options *options, const struct step_machine *ma
     return LAB_OK;
 }
 
-/* Is there anything to say about this property of this machine? */
+/* Does this property apply to this machine? */
 static bool has(const struct step_machine *machine, enum step_property property)
 {
     struct step_system system = {.machine = machine};
@@ -162,7 +164,7 @@ static void show_row(const struct row *row, int width)
     (void)printf("\n");
 }
 
-/* What has no column, of those that have it. */
+/* Print the properties without a column, for machines that have them. */
 static void show_rest(const struct row *row, int width)
 {
     bool any = false;
@@ -209,15 +211,15 @@ static void show_violations(const struct row *rows, unsigned count, bool promise
 
 static void show_foot(const struct row *rows, unsigned count, int width)
 {
-    (void)printf("\n  yes   promised, and so at every size    also  not promised, but so\n"
-                 "  NO    promised, and not so              no    not promised, and not so\n"
-                 "  fifo, C4', C5', over and prmt are put to the test from n = k+2 on.\n\n");
+    (void)printf("\n  yes   promised, and holds at every size  also  not promised, but holds\n"
+                 "  NO    promised, and violated             no    not promised, and violated\n"
+                 "  fifo, C4', C5', over and prmt are tested from n = k+2 on.\n\n");
     for (unsigned r = 0; r < count; r++) {
         show_rest(&rows[r], width);
     }
-    (void)printf("\nPromised and not so, with a shortest schedule (process numbers):\n");
+    (void)printf("\nPromised and violated, with a shortest schedule (process numbers):\n");
     show_violations(rows, count, true, width);
-    (void)printf("\nNot promised, and not so:\n");
+    (void)printf("\nNot promised, and violated:\n");
     show_violations(rows, count, false, width);
 }
 
@@ -257,8 +259,8 @@ static json_t *row_json(const struct row *row)
                      (json_int_t)row->states, "claims", claimed, "found", found);
 }
 
-/* What the table shows: every published algorithm; of the variants those that are as printed, or,
-   with `all`, every one. Where `rows` is NULL they are only counted. */
+/* Choose the rows: every published algorithm, and of the variants those as printed, or all with
+   `all`. Return the number of rows; if `rows` is NULL only count them. */
 static unsigned choose(bool all, struct row *rows, unsigned *papers)
 {
     unsigned count = 0;
@@ -337,9 +339,9 @@ static int run(const struct lab_options *options)
 const struct lab_command lab_table = {
     .name = "table",
     .usage = "table [--all] [--memory SIZE] [--threads T] [--json]",
-    .help = "Explore every algorithm at its standard sizes and print, a row each, what its\n"
-            "paper promises against what is found; then a shortest schedule for everything\n"
-            "that fails. At the end stand the algorithms whose print is wrong, as printed.\n"
+    .help = "Explore every algorithm at its standard sizes and print one row for each: what\n"
+            "its paper promises, and what is found; then a shortest schedule for every\n"
+            "violation. The last rows are algorithms whose paper has a misprint, as printed.\n"
             "--all adds the mutants.\n",
     .flags = "amjT",
     .run = run,

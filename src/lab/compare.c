@@ -1,4 +1,4 @@
-/* Algorithms side by side: see compare.h. */
+/* Compare algorithms: see compare.h. */
 #include "lab/compare.h"
 
 #include <math.h>

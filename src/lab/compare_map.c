@@ -1,7 +1,7 @@
 /*
- * A comparison at several sizes as maps: for each measure, and for each thing one may ask of an
- * algorithm, which is best at which n and k. A cell has the name and the value, so the colours, one
- * for each algorithm, only help to see where the same one wins.
+ * Draw a comparison at several sizes as maps: for each measure and each demand, the best algorithm
+ * at each n and k. A cell has the name and the value; the colours, one for each algorithm, only
+ * help to see where the same one wins.
  */
 #include "lab/compare.h"
 #include "lab/picture.h"
@@ -10,12 +10,12 @@
 
 enum {
     MARGIN = 20,
-    LABELS = 140, /* width of what is measured, left of the maps */
-    N_LABEL = 34, /* of the n beside each row of a map */
+    LABELS = 140, /* width of the labels of measures, left of the maps */
+    N_LABEL = 34, /* width of the n beside each row of a map */
     CELL = 102,
     CELL_HEIGHT = 28,
     GAP = 18,     /* between maps */
-    TOP = 118,    /* where maps begin */
+    TOP = 118,    /* top of the maps */
     K_LABEL = 18, /* height of the k above a map */
     DEMANDS = 3,
     MEASURES = 5
@@ -25,10 +25,9 @@ static const struct {
     enum lab_demand demand;
     const char *head[2];
 } demands[DEMANDS] = {
-    {LAB_ANY, {"at most k inside", "and no more is asked"}},
-    {LAB_IN_ORDER,
-     {"in order of arrival", "FIFO enabling, and everyone gets in, even if k-1 stop"}},
-    {LAB_REGISTERS, {"on registers", "reads and writes only; everyone gets in, even if k-1 stop"}},
+    {LAB_ANY, {"at most k inside", "no other demand"}},
+    {LAB_IN_ORDER, {"in order of arrival", "FIFO enabling; all others enter even if k-1 stop"}},
+    {LAB_REGISTERS, {"on registers", "reads and writes only; all others enter even if k-1 stop"}},
 };
 
 static const struct {
@@ -42,7 +41,7 @@ static const struct {
     {LAB_BITS, {"shared memory", "bits", "fewest"}},
 };
 
-/* The different n, or k, of the sizes, in the order given. */
+/* The distinct n, or k, of the sizes, in order. */
 struct axis {
     unsigned values[64];
     unsigned count;
@@ -74,8 +73,8 @@ static const struct lab_size *size_at(const struct map *map, unsigned n, unsigne
     return NULL;
 }
 
-/* The first in the list that meets the demand and is as good as the best, so that among equals
-   noise does not choose; *others counts the rest of them. NULL if nobody meets it. */
+/* The first row that meets the demand and is as good as the best, so that noise does not choose
+   among equals; *others counts the other such rows. NULL if no row meets the demand. */
 static const struct lab_compared *choose(const struct map *map, const struct lab_size *size,
                                          enum lab_measure measure, enum lab_demand demand,
                                          unsigned *others)
@@ -134,7 +133,7 @@ static void draw_map(const struct map *map, double x, double y, enum lab_measure
     }
 }
 
-/* Colours far from their neighbours in the list: the golden angle around the wheel, all pale. */
+/* Pale colours, each far from its neighbours in the list: steps of the golden angle. */
 static void write_style(char *style, size_t bytes, unsigned count)
 {
     size_t at = (size_t)snprintf(style, bytes,
@@ -170,10 +169,11 @@ static void draw_heads(const struct map *map, double map_width)
 void lab_compare_draw_maps(FILE *file, const struct lab_comparison *all)
 {
     static const char *const foot[] = {
-        "Each cell: the best algorithm and its value; +3: so many others are as good (equal, or, "
-        "of what was measured, within a fifth), and the first of the list stands for them.",
-        "Accesses alone and bits are exact; the rest is of one run. Bits count where they are "
-        "bounded. Empty: nobody takes that size.",
+        "Each cell: the best algorithm and its value; +3: three others are as good (equal, or "
+        "within "
+        "a fifth if measured), and the first of the list is shown.",
+        "Accesses alone and bits are exact; the rest is from one run. Only bounded bits count. "
+        "Empty: no algorithm takes that size.",
     };
     struct map map = {.file = file, .all = all};
     char style[2048];

@@ -1,7 +1,7 @@
 /*
- * A comparison at one size as a picture: a row for each algorithm, a column for each measure. A
- * value is a number and a bar; bars are logarithmic, since values differ by factors. The best of a
- * column is bold on green, so it is seen without colours too.
+ * Draw a comparison at one size: a row for each algorithm, a column for each measure. A value is a
+ * number and a bar; bars are logarithmic, since values differ by factors. The best of a column is
+ * bold on green, so it is visible without colours too.
  */
 #include "lab/compare.h"
 #include "lab/picture.h"
@@ -10,30 +10,30 @@
 
 enum {
     MARGIN = 20,
-    NAMES = 150, /* width of the column of names, ... */
-    ON = 76,     /* ... of what it runs on, ... */
-    MARK = 62,   /* ... of each promise */
-    COLUMN = 86, /* ... and of each measure */
+    NAMES = 150, /* width of the column of names, */
+    ON = 76,     /* of updates or registers, */
+    MARK = 62,   /* of each promise */
+    COLUMN = 86, /* of each measure */
     MARKS = 3,
-    TOP = 116, /* where rows begin */
+    TOP = 116, /* top of the rows */
     ROW = 24,
     BAR = 5 /* height of a bar, below its number */
 };
 
 static const char *const mark_heads[MARKS][2] = {
-    {"nobody", "starves"}, {"even if", "k-1 stop"}, {"in order", "of arrival"}};
+    {"none", "starves"}, {"even if", "k-1 stop"}, {"in order", "of arrival"}};
 
 static const char *const foot[] = {
     "on: words that are read and written in one step (updates), or registers that a step reads or "
     "writes.",
-    "Promises: nobody waits for ever if nobody stops; nor if any k-1 stop anywhere; FIFO enabling "
+    "Promises: no process waits for ever if none stops; nor if any k-1 stop anywhere; FIFO "
+    "enabling "
     "(half a disc: first-in, first-enabled).",
-    "Accesses to shared memory, of one passage in and out: with nobody else there, the most of any "
-    "process (exact); and on average when all n come again and again.",
-    "Overtaken: how often in a thousand entries, and most often in one wait, a latecomer certainly "
-    "came first. Bars are logarithmic, each column by itself.",
-    "The best of a column is marked, and what is as good: equal, or, of what was measured, within "
-    "a fifth.",
+    "Accesses to shared memory in one passage, in and out: alone, the most of any process (exact); "
+    "contended, the average while all n repeat their cycle.",
+    "Overtaken: certain overtakings in a thousand entries, and the most in one wait. Bars are "
+    "logarithmic, each column by itself.",
+    "Marked: the best of a column and values as good (equal, or within a fifth if measured).",
 };
 
 enum { FOOT_LINES = sizeof foot / sizeof foot[0], FOOT_LINE = 17 };
@@ -75,7 +75,7 @@ static void draw_mark(FILE *file, double x, double y, char mark)
     }
 }
 
-/* The least and the greatest value of a column that a logarithm can be taken of. */
+/* The least and the greatest positive value of a column. */
 static void range_of(const struct lab_comparison *all, enum lab_measure measure, double *least,
                      double *most)
 {

@@ -1,6 +1,6 @@
 /*
- * A trace as SVG: one lane a process, time to the right. Readable without colours too: each stretch
- * of a region carries its letter. Each step has its access as a tooltip.
+ * Draw a trace as SVG: one lane a process, time to the right. It is readable without colours: each
+ * stretch of a region has its letter. Each step has its access as a tooltip.
  */
 #include "lab/draw.h"
 
@@ -9,13 +9,13 @@
 #include <string.h>
 
 enum {
-    LEFT = 70, /* where time begins */
-    TOP = 84,  /* where the lanes begin */
+    LEFT = 70, /* left end of time */
+    TOP = 84,  /* top of the lanes */
     LANE = 44, /* from one lane to the next */
     BAR = 26,  /* height of the coloured bar in a lane */
     RIGHT = 40,
     BOTTOM = 64,
-    NAME = 16 /* the longest name of a process */
+    NAME = 16 /* bytes of the longest process name */
 };
 
 static const struct {
@@ -82,7 +82,7 @@ static void draw_lane(const struct canvas *c, unsigned process)
     char name[NAME];
     (void)fprintf(c->file, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">%s</text>\n", LEFT - 10,
                   y_of(process) + BAR / 2 + 5, name_of(c, process, name));
-    if (process == c->trace->n) { /* a supervisor has no regions: a line for its steps */
+    if (process == c->trace->n) { /* a supervisor has no regions: its lane is a line */
         (void)fprintf(c->file,
                       "<line x1=\"%d\" y1=\"%u\" x2=\"%u\" y2=\"%u\" stroke=\"#90a4ae\"/>\n", LEFT,
                       y_of(process) + BAR / 2, x_of(c, count + 1), y_of(process) + BAR / 2);
@@ -106,7 +106,7 @@ static void draw_lane(const struct canvas *c, unsigned process)
     }
 }
 
-/* A dot on the border between before and after, numbered below all lanes. */
+/* A dot between the states before and after each step, numbered below all lanes. */
 static void draw_steps(const struct canvas *c)
 {
     for (size_t i = 0; i < c->trace->count; i++) {
@@ -151,7 +151,7 @@ static void draw_loop(const struct canvas *c)
     }
 }
 
-/* A red frame around the last state; what is wrong with it stands below. */
+/* A red frame around the last state, with the violation below. */
 static void draw_violation(const struct canvas *c)
 {
     size_t last = c->trace->count;

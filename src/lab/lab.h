@@ -1,5 +1,5 @@
 /*
- * usher-lab(1): the parts that its commands share. Each command is one file, cmd_<name>.c.
+ * What the commands of usher-lab(1) share. Each command is one file, cmd_<name>.c.
  */
 #ifndef USHER_LAB_H
 #define USHER_LAB_H
@@ -14,10 +14,10 @@
 
 /* Exit statuses, as the man page lists them. */
 enum lab_exit {
-    LAB_OK = 0,        /* what was asked holds */
-    LAB_VIOLATED = 1,  /* a claim is violated, systems differ, a trace no longer fits, k exceeded */
+    LAB_OK = 0,        /* everything asked for holds */
+    LAB_VIOLATED = 1,  /* a promise violated, systems differ, a trace does not fit, k exceeded */
     LAB_USAGE = 64,    /* the command line is wrong */
-    LAB_BAD_DATA = 65, /* a file is not what it should be */
+    LAB_BAD_DATA = 65, /* a file is not a trace */
     LAB_NO_INPUT = 66, /* a file cannot be read */
     LAB_BUG = 70,      /* a machine breaks the contract of step.h */
     LAB_OS = 71,       /* out of memory or threads */
@@ -26,15 +26,15 @@ enum lab_exit {
 
 enum { LAB_MOST_OPERANDS = 24, LAB_MOST_SIZES = 8 };
 
-/* What the command line said. */
+/* The parsed command line. */
 struct lab_options {
     const char *operands[LAB_MOST_OPERANDS]; /* algorithm names or a file */
     unsigned operand_count;
     unsigned n, k, robustness;                       /* 0: not given */
-    unsigned ns[LAB_MOST_SIZES], ks[LAB_MOST_SIZES]; /* n and k first; more if it takes lists */
+    unsigned ns[LAB_MOST_SIZES], ks[LAB_MOST_SIZES]; /* n and k, then the rest of the lists */
     unsigned n_count, k_count;
     double seconds;
-    bool json, processes, all, only_exclusion, reduced, schedules;
+    bool json, processes, all, only_exclusion, reduced, schedules, sweep;
     unsigned threads;
     size_t memory;
     const char *trace_file;
@@ -45,11 +45,11 @@ struct lab_options {
 
 struct lab_command {
     const char *name;
-    const char *usage;      /* behind "usage: usher-lab " */
-    const char *help;       /* what it does and shows, with an example */
+    const char *usage;      /* printed after "usage: usher-lab " */
+    const char *help;       /* what it does and prints, with an example */
     const char *flags;      /* the options it takes, a letter each: see options.c */
-    unsigned operands;      /* how many it needs, */
-    unsigned most_operands; /* and how many it takes, if that is more */
+    unsigned operands;      /* how many it needs */
+    unsigned most_operands; /* how many it takes, if that is more */
     bool lists;             /* -n and -k may be lists: 2,4,8 */
     int (*run)(const struct lab_options *options);
 };
@@ -57,50 +57,52 @@ struct lab_command {
 extern const struct lab_command lab_list, lab_check, lab_table, lab_space, lab_equal, lab_run,
     lab_replay, lab_draw, lab_compare;
 
-/* Fill in `options`, or complain and return LAB_USAGE. */
+/* Parse the command line into `options`. LAB_OK, or complain: LAB_USAGE. */
 int lab_parse(const struct lab_command *command, int argc, char **argv,
               struct lab_options *options);
 
 /* Print "usher-lab: ..." to stderr and return `status`. */
 __attribute__((format(printf, 2, 3))) int lab_fail(int status, const char *format, ...);
 
-/* The machine of that name among the papers' and the core's, mutants included; NULL if none. */
+/* Find a machine by name among the papers', pool and gate, mutants included; NULL if none. */
 const struct step_machine *lab_find(const char *name);
 
-/* The longest name of a list that NULL ends. */
+/* The length of the longest name in a NULL-terminated list. */
 int lab_name_width(const struct step_machine *const *machines);
 
-/* Set up the named machine at the size of the options; complains and returns LAB_USAGE if it
- * cannot. */
+/* Set up the named machine at the size of the options. LAB_OK, or complain: LAB_USAGE. */
 int lab_system(const struct lab_options *options, const char *name, struct step_system *system);
 
-/* Explore and decide, with progress on a terminal. LAB_OK, or complains: LAB_OS, LAB_USAGE. */
+/* Explore, with progress on a terminal. LAB_OK, or complain: LAB_OS, LAB_USAGE, LAB_BUG. */
 int lab_explore(const struct lab_options *options, const struct step_system *system,
                 struct check_graph *graph);
 
-/* Decide all properties, with a word about it on a terminal. 0 or -ENOMEM. */
+/* Decide all properties, with a progress line on a terminal. 0 or -ENOMEM. */
 int lab_decide(struct check_graph *graph, struct check_report *report);
 
-/* "1 2 1", process numbers from 1, and S for a supervisor; what happens beside steps is named:
-   "2:crash". Returns `out`. */
+/* Write a schedule: "1 2 1", process numbers from 1, S for a supervisor, "2:crash" for an event.
+   Returns `out`. */
 char *lab_schedule_text(const struct step_system *system, const struct check_schedule *schedule,
                         char *out, size_t size);
-/* [1,2,1], and "S" and "2:crash" as strings. */
+/* The same as an array: [1,2,1], with "S" and "2:crash" as strings. */
 json_t *lab_schedule_json(const struct step_system *system, const struct check_schedule *schedule);
 
-/* Is there anything to say about this property of this machine? */
+/* Does this property apply to this machine? */
 bool lab_shows(const struct step_system *system, enum step_property property);
 
-/* The processes of a mask, as numbers from 1. */
+/* The processes of a mask, as an array of numbers from 1. */
 json_t *lab_processes_json(unsigned mask);
 
 const char *lab_verdict_name(enum check_verdict verdict);
 
-/* One property of a report as the documented object: verdict, trace, loop, ... */
+/* One property of a report as the documented object: verdict, trace, loop, .. */
 json_t *lab_result_json(const struct step_system *system, const struct check_result *result,
                         enum step_property property);
 
-/* Print a document and free it. */
+/* Print a document and free it. LAB_OK, or complain: LAB_OS. */
 int lab_print_json(json_t *document);
+
+/* "s" for a count other than 1. */
+const char *lab_plural(uint64_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* The lower bounds of the 1979 report beside a machine: see lower.h. */
+/* Print the lower bounds of the 1979 report for a machine: see lower_report.h. */
 #include "lab/lower_report.h"
 
 #include "lab/lab.h"
@@ -48,7 +48,7 @@ bool lab_lower_fails(const struct lab_lower *lower)
     return any;
 }
 
-/* "q(2,1)", and of Theorem 5.2 how many hold a seat for ever. */
+/* Print "q(2,1)", and for Theorem 5.2 the number of seats held for ever. */
 static void show_place(struct check_place place)
 {
     (void)printf("q(%u,%u)", place.i, place.j);
@@ -66,7 +66,7 @@ static void show_refutation(const struct step_system *system, const struct check
     show_place(found->same[0]);
     (void)printf(" and ");
     show_place(found->same[1]);
-    (void)printf(" look alike");
+    (void)printf(" have one value");
     if (!refutation->refuted) {
         (void)printf("\n");
     } else if (refutation->property == STEP_EXCLUSION) {
@@ -82,7 +82,7 @@ static void show_refutation(const struct step_system *system, const struct check
 void lab_lower_show(const struct step_system *system, const struct lab_lower *lower)
 {
     (void)printf("  conditions of 1979  %s\n",
-                 lower->conditions.decided ? "decided" : "as promised: not decided here");
+                 lower->conditions.decided ? "decided" : "taken as promised, not decided");
     for (unsigned t = 0; t < CHECK_THEOREMS; t++) {
         const struct check_lower *found = &lower->theorems[t].found;
         enum check_theorem theorem = (enum check_theorem)t;
@@ -111,7 +111,7 @@ static json_t *place_json(struct check_place place)
                      (int)place.j);
 }
 
-/* What was executed, added to the object of a theorem that applies. */
+/* Add what was executed to the object of a theorem that applies. */
 static void add_found(json_t *object, const struct step_system *system,
                       const struct check_lower *found, const struct check_refutation *refutation)
 {

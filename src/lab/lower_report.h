@@ -1,4 +1,4 @@
-/* The lower bounds of the 1979 report beside a machine, as usher-lab space shows them. */
+/* The lower bounds of the 1979 report for a machine, as usher-lab space prints them. */
 #ifndef USHER_LAB_LOWER_H
 #define USHER_LAB_LOWER_H
 
@@ -9,7 +9,7 @@
 struct lab_lower {
     struct check_conditions conditions;
     struct {
-        const char *lacks; /* why the theorem does not apply; then nothing was executed; or NULL */
+        const char *lacks; /* why the theorem does not apply (then nothing was executed), or NULL */
         struct check_lower found;
         struct check_refutation refutation; /* if two states have one value */
     } theorems[CHECK_THEOREMS];
@@ -21,7 +21,7 @@ int lab_lower_find(const struct step_system *system, const struct check_conditio
                    struct lab_lower *lower);
 void lab_lower_free(struct lab_lower *lower);
 
-/* Does a theorem apply and not show what it must? */
+/* Does a theorem apply whose states cannot be reached or do not all differ? */
 bool lab_lower_fails(const struct lab_lower *lower);
 
 void lab_lower_show(const struct step_system *system, const struct lab_lower *lower);

@@ -1,7 +1,7 @@
 /*
  * usage: usher-lab COMMAND [OPTION..] [ARGUMENT..]
  *
- * Finds the command and hands over; says what there is if it finds none.
+ * Find the command and run it.
  */
 #include "lab/lab.h"
 
@@ -17,21 +17,21 @@ static void print_help(FILE *file)
     (void)fprintf(file,
                   "usage: usher-lab COMMAND [OPTION..] [ARGUMENT..]\n"
                   "\n"
-                  "Published algorithms that let at most k of n processes in, as machines that\n"
-                  "can be explored through all interleavings and run on real threads and\n"
+                  "Explore all interleavings of published algorithms that let at most k of n\n"
+                  "processes in, decide their properties, and run them on real threads and\n"
                   "processes.\n"
                   "\n"
-                  "  list       the algorithms, with their papers\n"
+                  "  list       list the algorithms, with their papers\n"
                   "  check      explore one and decide its properties\n"
-                  "  table      all of them: what the papers promise, and what is true\n"
-                  "  space      how much shared memory one uses, or all of them\n"
-                  "  equal      do two of them behave alike under every schedule?\n"
+                  "  table      check all: what the papers promise, and what is found\n"
+                  "  space      print the shared memory that one uses, or all of them\n"
+                  "  equal      decide whether two behave alike under every schedule\n"
                   "  run        run one on real threads or processes\n"
-                  "  compare    run all of them: accesses, speed, waits, order, space\n"
-                  "  replay     execute a trace again and see that it still fits\n"
+                  "  compare    run all: accesses, speed, waiting times, order, space\n"
+                  "  replay     execute a trace and compare it with the code\n"
                   "  draw       draw a trace as SVG\n"
                   "\n"
-                  "Every command but draw takes --json: its results as one document. -n is the\n"
+                  "Every command but draw takes --json and prints one JSON document. -n is the\n"
                   "number of processes, -k the number of seats, -r the robustness of the\n"
                   "algorithms of 1979 (default k).\n"
                   "\n"

@@ -1,4 +1,4 @@
-/* The command line of usher-lab, one table for all commands. */
+/* The command line of usher-lab: one table of options for all commands. */
 #include "lab/lab.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ int lab_fail(int status, const char *format, ...)
     return status;
 }
 
-/* Letters of lab_command.flags; those without a short option are beyond the characters. */
+/* The letters are those of lab_command.flags; only n, k, r and o are short options. */
 static const struct option long_options[] = {
     {"json", no_argument, NULL, 'j'},
     {"processes", no_argument, NULL, 'p'},
@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"seconds", required_argument, NULL, 's'},
     {"only", required_argument, NULL, 'y'},
     {"reduced", no_argument, NULL, 'R'},
+    {"sweep", no_argument, NULL, 'Y'},
     {"schedules", no_argument, NULL, 'X'},
     {"property", required_argument, NULL, 'P'},
     {"threads", required_argument, NULL, 'T'},
@@ -64,7 +65,7 @@ static int parse_count(const char *name, const char *text, unsigned *value)
     return LAB_OK;
 }
 
-/* The same, and 0 is allowed. */
+/* As parse_count, but 0 is allowed. */
 static int parse_limit(const char *name, const char *text, unsigned *value)
 {
     if (strcmp(text, "0") == 0) {
@@ -74,7 +75,7 @@ static int parse_limit(const char *name, const char *text, unsigned *value)
     return parse_count(name, text, value);
 }
 
-/* Numbers with commas between them, where the command takes such; else one number. */
+/* Numbers separated by commas if the command takes lists; else one number. */
 static int parse_sizes(const char *name, char *text, bool lists, unsigned *values, unsigned *count)
 {
     *count = 0;
@@ -88,13 +89,13 @@ static int parse_sizes(const char *name, char *text, bool lists, unsigned *value
             return status;
         }
         if (next != NULL && *count == LAB_MOST_SIZES) {
-            return lab_fail(LAB_USAGE, "%s: at most %d numbers", name, LAB_MOST_SIZES);
+            return lab_fail(LAB_USAGE, "-%s takes at most %d numbers", name, LAB_MOST_SIZES);
         }
     }
     return LAB_OK;
 }
 
-/* A size in bytes: a number, perhaps with K, M, G or T behind it. */
+/* A size in bytes: a number, optionally followed by K, M, G or T. */
 static int parse_memory(const char *text, size_t *bytes)
 {
     char *end;
@@ -137,7 +138,7 @@ static int parse_property(const char *text, const char **property)
     return LAB_USAGE;
 }
 
-/* What may happen to guests: see struct step_limits. */
+/* The limits of pool: see struct step_limits. */
 static int parse_guests(int letter, const char *argument, struct step_limits *limits)
 {
     switch (letter) {
@@ -217,12 +218,15 @@ static int parse_one(int letter, char *argument, bool lists, struct lab_options 
         options->only_exclusion = true;
         return strcmp(argument, "exclusion") == 0
                    ? LAB_OK
-                   : lab_fail(LAB_USAGE, "--only knows one property: exclusion");
+                   : lab_fail(LAB_USAGE, "--only takes one property: exclusion");
     case 'X':
         options->schedules = true;
         return LAB_OK;
     case 'R':
         options->reduced = true;
+        return LAB_OK;
+    case 'Y':
+        options->sweep = true;
         return LAB_OK;
     case 'j':
         options->json = true;
@@ -254,8 +258,9 @@ static int take_operands(const struct lab_command *command, char **operands, uns
     unsigned most =
         command->most_operands > command->operands ? command->most_operands : command->operands;
     if (count < command->operands || count > most) {
-        return complain(
-            command, count < command->operands ? "something is missing" : "too many arguments", "");
+        return complain(command,
+                        count < command->operands ? "an argument is missing" : "too many arguments",
+                        "");
     }
     for (unsigned i = 0; i < count; i++) {
         options->operands[i] = operands[i];
@@ -274,10 +279,10 @@ int lab_parse(const struct lab_command *command, int argc, char **argv, struct l
             break;
         }
         if (letter == ':') {
-            return complain(command, "a value is missing behind ", argv[optind - 1]);
+            return complain(command, "a value is missing after ", argv[optind - 1]);
         }
         if (letter == '?' || strchr(command->flags, letter) == NULL) {
-            return complain(command, "no such option here: ", argv[optind - 1]);
+            return complain(command, "unknown option: ", argv[optind - 1]);
         }
         int status = parse_one(letter, optarg, command->lists, options);
         if (status != LAB_OK) {

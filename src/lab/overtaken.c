@@ -1,15 +1,15 @@
 /*
- * Overtakings at enabling, seen from outside in a run for real.
+ * Count overtakings at enabling in a real run.
  *
- * Nobody can watch the instant at which a process becomes enabled, but some overtakings are
+ * The instant at which a process becomes enabled cannot be observed, but some overtakings are
  * certain: j began after i had arrived (so j was in R while i waited), j was in C, and after that i
  * took one more step that left it in T. In a machine in which an enabled process enters with its
- * very next step, i was not enabled at that step, hence not before it. What is counted did happen;
- * what happens between two looks of i may be missed.
+ * next step, i was not enabled at that step, hence not before it. Every counted overtaking
+ * happened; overtakings between two steps of i may be missed.
  */
 #include "lab/run.h"
 
-/* The first entry of a log that began after a tick: arrivals grow along the log. */
+/* The first entry of a log that began after a tick. Arrivals are in order in the log. */
 static uint32_t first_after(const struct lab_process *process, uint64_t tick)
 {
     uint32_t low = 0;
@@ -36,7 +36,7 @@ void lab_count_overtaken(const struct lab_process *processes, unsigned n, struct
                 uint32_t at =
                     j == i ? processes[j].entries : first_after(&processes[j], waited->arrived);
                 while (at < processes[j].entries &&
-                       processes[j].log[at].entered <= waited->last_look) {
+                       processes[j].log[at].entered <= waited->last_wait) {
                     overtaken++;
                     at++;
                 }

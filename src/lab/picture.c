@@ -1,4 +1,4 @@
-/* Files to draw to: see svg.h. */
+/* Files for drawings: see picture.h. */
 #include "lab/picture.h"
 
 #include "lab/lab.h"

@@ -1,13 +1,13 @@
-/* Files that the lab draws to; svg/svg.h has what is drawn. */
+/* Files for drawings; svg/svg.h draws. */
 #ifndef USHER_LAB_SVG_H
 #define USHER_LAB_SVG_H
 
 #include "svg/svg.h"
 
-/* Open a file to draw to, or standard output for "-". LAB_OK, or complains: LAB_CANNOT_CREATE. */
+/* Open a file for a drawing, or standard output for "-". LAB_OK, or complain: LAB_CANNOT_CREATE. */
 int lab_svg_open(const char *path, FILE **file);
 
-/* Close it; complains if not all could be written. */
+/* Close it. LAB_OK, or complain if not all was written: LAB_CANNOT_CREATE. */
 int lab_svg_close(const char *path, FILE *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* What several commands print: schedules and verdicts, for people and as JSON. */
+/* What several commands print: schedules and verdicts, as text and as JSON. */
 #include "lab/lab.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ const char *lab_verdict_name(enum check_verdict verdict)
     return names[verdict];
 }
 
-/* One label of a schedule: "2", "S", or "2:crash". */
+/* Write one label of a schedule: "2", "S", or "2:crash". */
 static void label_text(const struct step_system *system, unsigned label, char *out, size_t size)
 {
     unsigned event = check_label_event(system, label);
@@ -133,15 +133,19 @@ int lab_explore(const struct lab_options *options, const struct step_system *sys
         .progress = isatty(STDERR_FILENO) ? stderr : NULL,
     };
     if (options->reduced && system->machine->heedless == NULL) {
-        return lab_fail(LAB_USAGE, "%s has no reads that can be left out: not with --reduced",
+        return lab_fail(LAB_USAGE,
+                        "%s has no reads that --reduced could leave out: leave out --reduced",
                         system->machine->name);
     }
     if (system->n > CHECK_MAX_PROCESSES) {
-        return lab_fail(LAB_USAGE, "all interleavings can be explored for n up to %u, not %u",
-                        CHECK_MAX_PROCESSES - (system->n - system->workers), system->workers);
+        return lab_fail(LAB_USAGE, "%s: n may be at most %u to be explored, not %u",
+                        system->machine->name, CHECK_MAX_PROCESSES - (system->n - system->workers),
+                        system->workers);
     }
     if (check_explore(graph, system, &how) != 0) {
-        return lab_fail(LAB_OS, "not even the first state fits the memory limit; raise --memory");
+        return lab_fail(LAB_OS,
+                        "%s: not even the first state fits the memory limit; raise --memory",
+                        system->machine->name);
     }
     if (graph->broken != NULL) {
         char name[CHECK_PROCESS_NAME];
@@ -175,4 +179,9 @@ int lab_name_width(const struct step_machine *const *machines)
         width = length > width ? length : width;
     }
     return (int)width;
+}
+
+const char *lab_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
 }

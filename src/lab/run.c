@@ -1,4 +1,4 @@
-/* Run a machine for real: see run.h. */
+/* Run a machine on threads or processes: see run.h. */
 #include "lab/run.h"
 
 #include "step/wide.h"
@@ -17,7 +17,7 @@
 
 enum {
     LOGGED_ENTRIES = 1 << 19, /* of all processes together */
-    SUPERVISOR_STEPS = 16     /* that a supervisor takes at a stretch */
+    SUPERVISOR_STEPS = 16     /* of a supervisor between two yields */
 };
 
 enum order { GO_ON, FINISH, GIVE_UP };
@@ -26,14 +26,14 @@ enum order { GO_ON, FINISH, GIVE_UP };
 struct arena {
     const struct step_system *system;
     _Alignas(64) atomic_uint order;   /* enum order */
-    _Alignas(64) atomic_uint at_work; /* who has not come back, supervisors not counted */
+    _Alignas(64) atomic_uint at_work; /* workers that have not finished */
     _Alignas(64) atomic_int inside;
     atomic_int most_inside;
     _Alignas(64) _Atomic uint64_t clock;
     _Alignas(64) _Atomic uint64_t words[STEP_MAX_SHARED_WORDS];
-    struct step_wide wide; /* instead, where all words are one variable */
+    struct step_wide wide; /* in place of words, if all words are one variable */
     struct lab_process processes[STEP_MAX_PROCESSES];
-    uint32_t log_size; /* entries a process may log */
+    uint32_t log_size; /* log entries of each process */
 };
 
 struct worker {
@@ -60,7 +60,7 @@ static unsigned bucket_of(uint64_t ns)
     return power * 16 + sub;
 }
 
-/* The lower end of a bucket. */
+/* The smallest wait of a bucket. */
 static uint64_t bucket_ns(unsigned bucket)
 {
     unsigned power = bucket / 16;
@@ -88,7 +88,7 @@ static void note_entry(struct arena *arena, struct lab_process *own, const struc
     }
 }
 
-/* From C to R. False if the run was called off meanwhile. */
+/* Step from C to R. False if the run was ended meanwhile. */
 static bool leave(struct arena *arena, unsigned process, void *state)
 {
     const struct step_system *system = arena->system;
@@ -104,12 +104,12 @@ static bool leave(struct arena *arena, unsigned process, void *state)
             return false;
         }
         if (steps % system->shared_words == 0) {
-            (void)sched_yield(); /* it may wait for another here, too */
+            (void)sched_yield(); /* a process may wait for another in E too */
         }
     }
 }
 
-/* Once around: R, T, C, E, R. False if the run was called off meanwhile. */
+/* One cycle: R, T, C, E, R. False if the run was ended meanwhile. */
 static bool cycle(struct arena *arena, unsigned process, void *state)
 {
     const struct step_system *system = arena->system;
@@ -123,29 +123,29 @@ static bool cycle(struct arena *arena, unsigned process, void *state)
     entry.arrived = tick(arena);
     unsigned steps = 1;
     for (; machine->region(system, state) != STEP_CRITICAL; steps++) {
-        uint64_t look = atomic_load(&arena->clock);
+        uint64_t before = atomic_load(&arena->clock);
         machine->step(system, &memory, state, process);
         if (machine->region(system, state) != STEP_CRITICAL) {
-            entry.last_look = look;
+            entry.last_wait = before;
             if (atomic_load(&arena->order) == GIVE_UP) {
                 own->stuck = 1;
                 return false;
             }
             if (steps % system->shared_words == 0) {
-                (void)sched_yield(); /* who looks at many words goes on until it has seen them */
+                (void)sched_yield(); /* after enough steps to read all words */
             }
         }
     }
     entry.entered = tick(arena);
     own->accesses += steps;
     note_entry(arena, own, &entry, now_ns() - begin);
-    (void)sched_yield(); /* stay a while, so that others arrive */
+    (void)sched_yield(); /* stay inside a while, so that others arrive */
     atomic_fetch_sub(&arena->inside, 1);
     return leave(arena, process, state);
 }
 
-/* A supervisor steps until all others have come back, or are not waited for any longer. Where they
-   share a processor with it nothing goes on unless it lets them. */
+/* The supervisor steps until all workers have finished or the run is ended. It yields, for workers
+   on the same processor. */
 static void supervise(struct arena *arena, unsigned process)
 {
     const struct step_system *system = arena->system;
@@ -168,25 +168,26 @@ static void *work(void *argument)
         supervise(worker->arena, worker->process);
         return NULL;
     }
-    /* once at least, however short the run is or late this one is started */
+    /* at least once, however short the run is or late this process starts */
     while (cycle(worker->arena, worker->process, state) &&
            atomic_load(&worker->arena->order) == GO_ON) {
         if (worker->process % 4 == 3) {
-            (void)sched_yield(); /* some come less often than others */
+            (void)sched_yield(); /* some processes cycle less than others */
         }
     }
     atomic_fetch_sub(&worker->arena->at_work, 1);
     return NULL;
 }
 
-/* Who ends a run: tells all to finish, and ten seconds later those who are stuck to give up. */
+/* The thread that ends a run: it tells all processes to finish, and ten seconds later tells those
+   that are stuck to give up. */
 struct conductor {
     struct arena *arena;
     double seconds;
-    sem_t over; /* posted when all have come back */
+    sem_t over; /* posted when all have finished */
 };
 
-/* Wait; true if the run is over before the time is. */
+/* Wait. True if the run ends before the time does. */
 static bool over_within(struct conductor *conductor, double seconds)
 {
     struct timespec until;
@@ -263,7 +264,7 @@ static int run_processes(struct arena *arena, unsigned n)
     return error;
 }
 
-/* The wait below which a share of all waits lies. */
+/* The wait that a share of all waits does not exceed. */
 static uint64_t quantile(const struct lab_run *run, double share)
 {
     uint64_t sum = 0;

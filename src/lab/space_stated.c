@@ -1,4 +1,4 @@
-/* Shared space of a system: see space.h. */
+/* The shared space that a machine states: see space_stated.h. */
 #include "lab/space_stated.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct lab_space lab_space_of(const struct step_system *system)
     }
     space.unbounded = machine->unbounded;
     space.formula = formula_of(system);
-    /* a sum of logarithms may come out a little above a whole number */
+    /* rounding may leave a sum of logarithms slightly above a whole number */
     space.agree =
         !space.unbounded && space.formula > 0 && (unsigned)ceil(space.formula - 1e-9) == space.bits;
     return space;

@@ -1,5 +1,4 @@
-/* The model of the gate: what is wrong with a state (the equations of gate/gate_word.h), and
-   printing. */
+/* The invariant of the gate's model (the equations of gate/gate_word.h), and its words as text. */
 #include "model/gate_parts.h"
 
 #include <stdio.h>
@@ -21,7 +20,7 @@ static bool has_ticket(const struct gate_guest *guest)
     return guest->mode != RESTING && guest->mode != WAKING;
 }
 
-/* psi(ISSUE) - psi(VALID), as the word says. */
+/* psi(ISSUE) - psi(VALID), from the word. */
 static int32_t lead(const struct colored_shape *s, uint64_t word)
 {
     uint32_t issue = colored_issue(s, word);
@@ -31,7 +30,7 @@ static int32_t lead(const struct colored_shape *s, uint64_t word)
     return colored_leads(s, issue, valid, 0) ? (int32_t)ahead : -(int32_t)behind;
 }
 
-/* Is a ticket in hand valid, by the low half alone? */
+/* Is the ticket of a guest valid, judging by the low half alone? */
 static bool valid_by_low_half(const struct colored_shape *s, uint64_t word, uint32_t ticket)
 {
     uint32_t low = (uint32_t)word;
@@ -41,7 +40,7 @@ static bool valid_by_low_half(const struct colored_shape *s, uint64_t word, uint
     return color == colored_color(s, valid) ? ticket <= valid : quant_count(s->k, row, color) > 0;
 }
 
-/* Somebody is about to wake who sleeps on this bit. */
+/* Is a guest about to wake the sleepers on this bit? */
 static bool wake_is_coming(const struct step_system *system, const void *states, uint32_t bit)
 {
     for (unsigned i = 0; i < system->n; i++) {
@@ -59,22 +58,22 @@ static const char *wrong_guest(const struct step_system *system, const uint64_t 
     const struct gate_guest *guest = guest_of(system, states, process);
     bool valid = gate_is_valid(words[AT_GATE], guest->ticket) == 1;
     if (guest->mode == INSIDE && !valid) {
-        return "somebody inside has a ticket that is not valid";
+        return "a guest inside has a ticket that is not valid";
     }
     if (valid != valid_by_low_half(s, words[AT_GATE], guest->ticket)) {
-        return "the low half alone does not say which tickets are valid";
+        return "the low half alone does not tell which tickets are valid";
     }
-    if (guest->mode == DROWSY && valid && guest->low == (uint32_t)words[AT_GATE]) {
-        return "the low half is what it was when a ticket was not valid that is now";
+    if (guest->mode == FALLING_ASLEEP && valid && guest->low == (uint32_t)words[AT_GATE]) {
+        return "a ticket became valid without a change of the low half";
     }
     if (guest->mode == ASLEEP && valid && (words[AT_KERNEL] >> 6 * process & 63) != 0 &&
         !wake_is_coming(system, states, gate_bit(guest->ticket))) {
-        return "somebody sleeps whose ticket is valid, and nobody is about to wake it";
+        return "a guest with a valid ticket sleeps, and no guest is about to wake it";
     }
     for (unsigned other = 0; other < process; other++) {
         const struct gate_guest *g = guest_of(system, states, other);
         if (has_ticket(g) && g->ticket == guest->ticket) {
-            return "two have one ticket";
+            return "two guests have the same ticket";
         }
     }
     return NULL;
@@ -102,7 +101,7 @@ const char *gate__wrong(const struct step_system *system, const uint64_t *words,
     }
     int32_t l = lead(s, word);
     if (waiting != (l > 0 ? l : 0) || valid != (int32_t)s->k + (l < 0 ? l : 0)) {
-        return "ISSUE and VALID do not tell how many are inside and waiting";
+        return "ISSUE and VALID do not match the numbers of guests inside and waiting";
     }
     uint32_t row = quant_unrank(s->k, colored_quant(s, word));
     if (quant_count(s->k, row, colored_color(s, colored_valid(s, word))) < 1) {
@@ -124,7 +123,7 @@ int gate__print_word(const struct step_system *system, unsigned word, uint64_t v
                 at += (size_t)snprintf(text + at, sizeof text - at, " %u on %u", i + 1, on - 1);
             }
         }
-        return snprintf(out, size, "asleep:%s", at == 0 ? " nobody" : text);
+        return snprintf(out, size, "asleep:%s", at == 0 ? " none" : text);
     }
     uint32_t issue = colored_issue(s, value);
     uint32_t valid = colored_valid(s, value);

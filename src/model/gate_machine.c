@@ -1,4 +1,4 @@
-/* The gate as a step machine: see gate.h. */
+/* The gate as a step machine: see gate_machine.h. */
 #include "model/gate_machine.h"
 
 #include "gate/gate_word.h"
@@ -33,7 +33,8 @@ static unsigned claims_of(const struct step_system *system)
     if (system->machine->loose_regions) {
         return live;
     }
-    if (is(system, SLEEPS)) { /* the 1979 report asks for those whose very next step leads to C */
+    if (is(system,
+           SLEEPS)) { /* the 1979 properties are about the next step, and a sleeper needs more */
         return ordered;
     }
     return system->k < system->n ? queuelike | STEP_CLAIM(STEP_C6) : queuelike;
@@ -79,7 +80,7 @@ static uint64_t take(const struct step_system *system, uint64_t word, void *stat
                                                                   : gate_take(word, broken(system));
     if (step.result >= 0) {
         guest->ticket = step.ticket;
-        go(guest, step.result == 0 ? INSIDE : LOOKING);
+        go(guest, step.result == 0 ? INSIDE : SPINNING);
     }
     return step.word;
 }
@@ -93,13 +94,14 @@ static uint64_t leave(const struct step_system *system, uint64_t word, void *sta
     if (step.result == 0) {
         go(guest, step.wakes != 0 && is(system, SLEEPS) ? WAKING : RESTING);
         guest->wakes = is(system, SLEEPS) ? step.wakes : 0;
-    } else { /* a guest whose leaving is refused has lost its seat: nobody gets it */
+    } else { /* the gate refuses the leaving guest: its seat is lost */
         go(guest, RESTING);
     }
     return step.word;
 }
 
-/* Sleepers: six bits for each process, 1 more than the number of its bit; 0: awake. */
+/* The word of sleepers: six bits a process, the number of its futex bit + 1; 0: awake. Clear those
+   on `bits`. */
 static uint64_t woken(uint64_t asleep, uint32_t bits)
 {
     for (unsigned i = 0; i < MOST_ASLEEP; i++) {
@@ -111,7 +113,7 @@ static uint64_t woken(uint64_t asleep, uint32_t bits)
     return asleep;
 }
 
-/* FUTEX_WAKE_BITSET, of all. */
+/* FUTEX_WAKE_BITSET of all sleepers on the bits. */
 static uint64_t wake(const struct step_system *system, uint64_t asleep, void *state,
                      unsigned process)
 {
@@ -123,25 +125,26 @@ static uint64_t wake(const struct step_system *system, uint64_t asleep, void *st
     return asleep;
 }
 
-/* Asleep: a step only looks whether it has been woken, or the time is over. */
-static uint64_t doze(const struct step_system *system, uint64_t asleep, void *state,
-                     unsigned process)
+/* A step of a sleeping guest: wake up if it was woken, or by timeout. */
+static uint64_t sleep_on(const struct step_system *system, uint64_t asleep, void *state,
+                         unsigned process)
 {
     uint64_t own = 63ULL << 6 * process;
     if ((asleep & own) == 0 || !is(system, UNTIMED)) {
-        go(state, LOOKING);
+        go(state, SPINNING);
         return asleep & ~own;
     }
     return asleep;
 }
 
-/* FUTEX_WAIT_BITSET: the kernel compares and puts to sleep at once; the second word is its own. */
+/* FUTEX_WAIT_BITSET: the kernel compares the word and puts the guest to sleep in one step; the
+   second word is the kernel's. */
 static void fall_asleep(const struct step_system *system, struct step_memory *memory,
                         struct gate_guest *guest, unsigned process)
 {
     uint64_t word = step_read(memory, AT_GATE);
     if ((uint32_t)word != guest->low && !is(system, BLIND)) {
-        go(guest, LOOKING);
+        go(guest, SPINNING);
         return;
     }
     uint64_t on = (uint64_t)__builtin_ctz(gate_bit(guest->ticket)) + 1;
@@ -149,14 +152,14 @@ static void fall_asleep(const struct step_system *system, struct step_memory *me
     go(guest, ASLEEP);
 }
 
-static void look(const struct step_system *system, struct step_memory *memory,
-                 struct gate_guest *guest)
+static void read_validity(const struct step_system *system, struct step_memory *memory,
+                          struct gate_guest *guest)
 {
     uint64_t word = step_read(memory, AT_GATE);
     if (gate_is_valid(word, guest->ticket) == 1) {
         go(guest, INSIDE);
     } else if (is(system, SLEEPS)) {
-        go(guest, DROWSY);
+        go(guest, FALLING_ASLEEP);
         guest->low = (uint32_t)word;
     }
 }
@@ -169,14 +172,14 @@ void gate__step(const struct step_system *system, struct step_memory *memory, vo
     case RESTING:
         step_update(system, memory, AT_GATE, take, state, process);
         break;
-    case LOOKING:
-        look(system, memory, guest);
+    case SPINNING:
+        read_validity(system, memory, guest);
         break;
-    case DROWSY:
+    case FALLING_ASLEEP:
         fall_asleep(system, memory, guest, process);
         break;
     case ASLEEP:
-        step_update(system, memory, AT_KERNEL, doze, state, process);
+        step_update(system, memory, AT_KERNEL, sleep_on, state, process);
         break;
     case INSIDE:
         step_update(system, memory, AT_GATE, leave, state, process);
@@ -191,8 +194,8 @@ enum step_region gate__region(const struct step_system *system, const void *stat
 {
     (void)system;
     switch ((enum gate_mode)((const struct gate_guest *)state)->mode) {
-    case LOOKING:
-    case DROWSY:
+    case SPINNING:
+    case FALLING_ASLEEP:
     case ASLEEP:
         return STEP_TRYING;
     case INSIDE:
@@ -218,7 +221,7 @@ const struct step_machine model_gate = {
     .one_step_enabled = true,
 };
 const struct step_machine model_gate_sleep = {
-    MODEL_GATE("gate-sleep", "The gate: guests that sleep, and are woken", SLEEPS),
+    MODEL_GATE("gate-sleep", "The gate: waiting guests sleep, and are woken", SLEEPS),
 };
 const struct step_machine model_gate_try = {
     MODEL_GATE("gate-try", "The gate: every second guest only tries", TRIES),

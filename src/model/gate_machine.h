@@ -1,12 +1,12 @@
 /*
- * The gate as a step machine: the very functions of src/gate/gate_word.h, one compare-and-swap a step.
+ * The gate as a step machine: the functions of src/gate/gate_word.h, one compare-and-swap a step.
  *
- *     gate          guests that enter, and look until they are inside
- *     gate-sleep    the same, asleep while they wait: a futex, and who leaves wakes who is next
- *     gate-try      every second guest tries, and goes away if it is not let in at once
- *     gate-crowded  more guests than there is room for: who finds no room goes away
+ *     gate          guests that take a ticket and spin until it is valid
+ *     gate-sleep    guests that sleep on a futex while they wait; a leaving guest wakes the next
+ *     gate-try      every second guest tries, and goes away if no seat is free
+ *     gate-crowded  more guests than the gate has room for: a guest that finds no room goes away
  *
- * tests/gate_model_test.c has their verdicts.
+ * tests/gate_model_test.c checks them.
  */
 #ifndef USHER_MODEL_GATE_H
 #define USHER_MODEL_GATE_H
@@ -15,10 +15,10 @@
 
 extern const struct step_machine model_gate, model_gate_sleep, model_gate_try, model_gate_crowded;
 
-/* All of the above; NULL ends the list. */
+/* All of the above; NULL-terminated. */
 extern const struct step_machine *const model_gates[];
 
-/* One of them with a guard dropped (enum gate_broken, gate/gate_word.h) for each; NULL ends the list. */
+/* The same without one guard each (enum gate_broken, gate/gate_word.h); NULL-terminated. */
 extern const struct step_machine *const model_gate_mutants[];
 
 #endif

@@ -10,8 +10,8 @@ static bool promises(const struct step_system *system, enum step_property proper
     return system->claims & STEP_CLAIM(property);
 }
 
-/* The largest r for which C2 is promised by this very algorithm: one that was set up for another r
-   and is another algorithm for it says nothing. */
+/* The largest r for which this system promises C2. A machine that is built differently for each r
+   promises nothing about other values of r. */
 static unsigned promised_robustness(const struct step_system *system)
 {
     for (unsigned r = system->robustness; r >= 1; r--) {
@@ -28,8 +28,8 @@ static unsigned promised_robustness(const struct step_system *system)
     return 0;
 }
 
-/* Does a process that is alone pass through E? */
-static bool is_seen_in_exit(const struct step_system *system)
+/* Does a process that runs alone pass through E? */
+static bool passes_exit(const struct step_system *system)
 {
     struct check_run *run = malloc(sizeof *run);
     bool seen = true;
@@ -53,16 +53,16 @@ void check_conditions_promised(const struct step_system *system,
         .queuelike = promises(system, STEP_C6),
     };
     if (conditions->supervised) {
-        return; /* nothing more is asked */
+        return; /* the rest is not needed */
     }
     conditions->robust = promised_robustness(system);
-    conditions->null_exit = conditions->queuelike || !is_seen_in_exit(system);
+    conditions->null_exit = conditions->queuelike || !passes_exit(system);
     if (system->k == 1 && conditions->null_exit && conditions->exclusion) {
         conditions->waiting = conditions->waiting_enabled;
     }
 }
 
-/* C4: one process stays in T or E, stopped or not. */
+/* For C4: one process stays in T or E, stopped or not. */
 struct stay {
     unsigned who;
     bool bounded;
@@ -82,7 +82,7 @@ static bool edge_stays(const struct check_view *view, uint32_t from, unsigned pr
     return check_region(view->graph, from, stay->who) == check_region(view->graph, to, stay->who);
 }
 
-/* Whoever enters C inside a component does so again and again. */
+/* A process that enters C inside a component can do so without bound. */
 static void visit(void *context, const struct check_component *component)
 {
     struct stay *stay = context;
@@ -153,7 +153,7 @@ const char *check_theorem_lacks(enum check_theorem theorem, const struct step_sy
 {
     unsigned needed = theorem == CHECK_THEOREM_5_3 ? system->k : 1;
     if (conditions->supervised) {
-        return "it is not about systems with a supervisor";
+        return "it does not cover systems with a supervisor";
     }
     if (theorem == CHECK_THEOREM_5_2) {
         return system->n < system->k + 2 ? "it needs n >= k+2"

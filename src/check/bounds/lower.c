@@ -1,4 +1,4 @@
-/* Lower bounds of 1979: the bounds, and counting the values of the states q(i,j). See lower.h. */
+/* The lower bounds of 1979, and counting the values of the states q(i,j): see lower.h. */
 #include "check/bounds/lower.h"
 
 #include "check/explore/mix.h"
@@ -33,12 +33,12 @@ unsigned check_theorem_states(enum check_theorem theorem, unsigned n, unsigned k
     return (unsigned)check_theorem_bound(theorem, n, k) + more;
 }
 
-/* The values found, in a table with open addressing that is never more than half full. */
+/* The values found, in a hash table that is at most half full. */
 struct values {
     unsigned words;
     uint64_t *found; /* `words` of each state */
     struct check_place *places;
-    unsigned *slots; /* 0, or 1 + the state whose value it is */
+    unsigned *slots; /* 0, or 1 + the state with the value */
     size_t mask;
     struct check_lower *lower;
 };
@@ -60,7 +60,7 @@ static int note_value(void *context, struct check_run *run, struct check_place p
         unsigned other = values->slots[slot] - 1;
         const uint64_t *theirs = values->found + (size_t)other * values->words;
         if (memcmp(mine, theirs, values->words * sizeof *mine) == 0) {
-            if (lower->distinct + 1 == lower->states) { /* all before it were different */
+            if (lower->distinct + 1 == lower->states) { /* all earlier ones differ */
                 lower->same[0] = values->places[other];
                 lower->same[1] = place;
             }

@@ -3,8 +3,8 @@
  *
  * Each proof leads a system into states q(i,j) and shows that no two of them have the same shared
  * value; so there are at least as many values as states. Here the schedules are built and executed
- * on a machine, for any n, and the values counted. If two states do have the same value, the
- * proof's own argument says how the machine comes to grief: check_lower_refute executes that, too.
+ * on a machine, for any n, and the values are counted. If two states have the same value, the proof
+ * gives a schedule to a violation: check_lower_refute executes it.
  *
  * k is the report's l, the number of seats; r, the robustness, is what the report calls k.
  */
@@ -16,23 +16,23 @@
 
 enum check_theorem { CHECK_THEOREM_5_1, CHECK_THEOREM_5_2, CHECK_THEOREM_5_3, CHECK_THEOREMS };
 
-/* "5.1", and the bound for people. */
+/* "5.1", and the bound as a formula. */
 const char *check_theorem_name(enum check_theorem theorem);
 const char *check_theorem_formula(enum check_theorem theorem);
 
-/* 5.1 and 5.3: k(n-k) values. 5.2: k binom(n-k-1, 2). 0 where the theorem says nothing. */
+/* 5.1 and 5.3: k(n-k) values. 5.2: k binom(n-k-1, 2). 0 if the theorem does not cover n and k. */
 uint64_t check_theorem_bound(enum check_theorem theorem, unsigned n, unsigned k);
 
-/* The states q(i,j) of the proof. As many as the bound, but of 5.2 there are n-k-1 more: its
-   induction ends with one seat, where the Lemma gives more than the theorem takes. */
+/* The number of states q(i,j) of the proof. It is the bound; for 5.2 it is n-k-1 more: its
+   induction ends with one seat, where the Lemma gives more than the theorem uses. */
 unsigned check_theorem_states(enum check_theorem theorem, unsigned n, unsigned k);
 
-/* q(i,j); of 5.2 at some depth of the induction, where so many processes hold a seat for ever. */
+/* q(i,j); for 5.2 at a depth of the induction at which `held` processes keep a seat for ever. */
 struct check_place {
     unsigned held, i, j;
 };
 
-/* A run under way, and the steps that were taken. */
+/* A run and the steps taken so far. */
 struct check_run {
     struct check_instance at;
     struct check_schedule made;
@@ -40,53 +40,52 @@ struct check_run {
 };
 
 void check_run_init(struct check_run *run, const struct step_system *system);
-/* `to` has been initialized, or is all zero. 0 or -ENOMEM. */
+/* Copy into `to`, which is initialized or all zero. 0 or -ENOMEM. */
 int check_run_copy(struct check_run *to, const struct check_run *from);
 void check_run_free(struct check_run *run);
 
-/* One step; where does it lead? */
+/* Execute one step and return the region of the process after it. */
 enum step_region check_run_step(struct check_run *run, unsigned process);
 
-/* Let a process take steps alone until it enters a region; false if it never does. */
+/* Let a process take steps alone until it enters a region. False if it never does. */
 bool check_run_until(struct check_run *run, unsigned process, enum step_region region);
 
-/* From R to C so often, by steps of the process alone; it ends in C. */
+/* Let a process alone go from R to C `times` times; it ends in C. */
 bool check_run_cycles(struct check_run *run, unsigned process, unsigned times);
 
 /*
- * How often "b+1 times" is, for a bound b that is not known. The proofs only need it to be enough;
- * that it was is seen from what they promise of the states, which is tried out in each of them.
+ * The number of cycles for "b+1 times" in the proofs, where the bound b is not known. It must be
+ * large enough; whether it was is checked in each state, by trying what the proof claims of it.
  */
 enum { CHECK_ENOUGH_CYCLES = 8 };
 
-/* Called with each state; it may use up `run`. 0, or an error that ends the walk. */
+/* Called with each state; it may change `run`. 0, or an error that ends the walk. */
 typedef int check_place_visitor(void *context, struct check_run *run, struct check_place place);
 
 /*
- * Lead `system` through all states q(i,j). *executable is false if somebody did not get where the
- * proof needs it, or somebody who must be enabled is not; then the walk ended there. So it is for
- * systems with a supervisor, of whom the proofs know nothing. 0 or -ENOMEM, or what a visitor
- * returned.
+ * Lead `system` through all states q(i,j). *executable is false if a process did not get where the
+ * proof needs it, or is not enabled where it must be; the walk ends there. It is also false for
+ * systems with a supervisor, which the proofs do not cover. 0, -ENOMEM, or the error of a visitor.
  */
 int check_lower_walk(enum check_theorem theorem, const struct step_system *system,
                      check_place_visitor *visit, void *context, bool *executable);
 
 struct check_lower {
     unsigned states;   /* q(i,j) that were reached */
-    unsigned distinct; /* their different values */
+    unsigned distinct; /* their distinct values */
     bool executable;
-    struct check_place same[2]; /* if distinct < states: the first two that look alike */
+    struct check_place same[2]; /* if distinct < states: the first two with one value */
 };
 
 /* 0 or -ENOMEM. */
 int check_lower_run(enum check_theorem theorem, const struct step_system *system,
                     struct check_lower *lower);
 
-/* What the proof makes of two states with one value. */
+/* The violation that the proof derives from two states with one value. */
 struct check_refutation {
     bool refuted;
     enum step_property property; /* exclusion, or C4: bounded waiting (5.1: C4, 5.3: C4') */
-    unsigned waiter, other;      /* of bounded waiting: who waits for whom */
+    unsigned waiter, other;      /* of bounded waiting: `waiter` stays in T while `other` enters */
     struct check_schedule trace; /* from the start to the violation */
 };
 

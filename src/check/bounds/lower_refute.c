@@ -1,7 +1,7 @@
 /*
- * What the proofs of 1979, section 5, make of two states q and q' with one shared value: some
- * processes cannot tell one from the other, so a schedule of theirs that is allowed from q does the
- * same from q', where it is not. That is executed here, not argued: see lower.h.
+ * Derive a violation from two states q and q' with one shared value, as the proofs of 1979, section
+ * 5, do. Some processes cannot distinguish q from q', so a schedule of theirs that is correct from
+ * q has the same effect from q', where it is a violation. The schedule is executed: see lower.h.
  */
 #include "check/bounds/lower.h"
 
@@ -13,7 +13,7 @@ enum { MOST_ROUNDS = 1 << 14 };
 
 struct refuter {
     const struct step_system *system;
-    struct check_place place[2]; /* in the order in which the case needs them */
+    struct check_place place[2]; /* ordered as the case needs them */
     struct check_run at[2];
     struct check_refutation *result;
     unsigned entries; /* of `other` into C while `waiter` is in T */
@@ -31,7 +31,7 @@ static int catch_place(void *context, struct check_run *run, struct check_place 
     return error;
 }
 
-/* A step of P_p in the second state, and whether more than k are in C then. */
+/* Execute a step of P_p in the second state, and note if more than k are in C after it. */
 static void step_there(struct refuter *refuter, unsigned p)
 {
     struct check_run *there = &refuter->at[1];
@@ -48,7 +48,7 @@ static void step_there(struct refuter *refuter, unsigned p)
     }
 }
 
-/* What was done in the first state since it was reached, in the second. */
+/* Execute in the second state the steps that the first made since it was reached. */
 static void repeat_there(struct refuter *refuter, size_t since)
 {
     const struct check_schedule *made = &refuter->at[0].made;
@@ -57,7 +57,8 @@ static void repeat_there(struct refuter *refuter, size_t since)
     }
 }
 
-/* Has the waiter been in T, and taken no step, while the other entered more than often enough? */
+/* Has the waiter been in T without a step while the other entered more than CHECK_ENOUGH_CYCLES
+   times? */
 static void judge_waiting(struct refuter *refuter)
 {
     struct check_refutation *result = refuter->result;
@@ -68,7 +69,7 @@ static void judge_waiting(struct refuter *refuter)
     }
 }
 
-/* In the first state: P_first..P_last go on in turn, through C, until all of them rest in R. */
+/* In the first state: P_first..P_last step in turn, through C, until all of them are in R. */
 static bool all_to_remainder(struct refuter *refuter, unsigned first, unsigned last)
 {
     struct check_run *here = &refuter->at[0];
@@ -87,7 +88,7 @@ static bool all_to_remainder(struct refuter *refuter, unsigned first, unsigned l
     return false;
 }
 
-/* In the first state: P_1..P_i and P_{k+1}..P_n go on in turn until i+1 of them are in C. */
+/* In the first state: P_1..P_i and P_{k+1}..P_n step in turn until i+1 of them are in C. */
 static bool one_more_than_left(struct refuter *refuter, unsigned i)
 {
     struct check_run *here = &refuter->at[0];
@@ -107,7 +108,7 @@ static bool one_more_than_left(struct refuter *refuter, unsigned i)
     return false;
 }
 
-/* The place with less of it comes first if `up`, else last. */
+/* Order the two places by a and b: the smaller first if `up`, else last. */
 static void put_in_order(struct refuter *refuter, unsigned a, unsigned b, bool up)
 {
     if (a != b && (a < b) != up) {
@@ -117,8 +118,9 @@ static void put_in_order(struct refuter *refuter, unsigned a, unsigned b, bool u
     }
 }
 
-/* 5.1. Fewer try in the first state, and when they are through P_n goes round: in the second
-   somebody is left in T. Or fewer sit there, and so one more can sit down than in the second. */
+/* 5.1. Fewer are in T in the first state; when they have passed, P_n cycles, and in the second
+   state a process is left in T. Or fewer sit in the first state, so one more can sit than in the
+   second. */
 static void refute_5_1(struct refuter *refuter, size_t since)
 {
     const struct check_place *q = refuter->place;
@@ -146,8 +148,8 @@ static void pass_here(struct refuter *refuter, unsigned first, unsigned last)
     }
 }
 
-/* 5.2. Two are able to enter and one seat is left; those that sleep with a seat of theirs then take
-   it. The first state only shows who is able to. */
+/* 5.2. Two processes can enter and one seat is left; the sleeping processes then take their seats.
+   The first state only shows which processes can enter. */
 static void refute_5_2(struct refuter *refuter, size_t since)
 {
     const struct check_place *q = refuter->place;
@@ -161,7 +163,7 @@ static void refute_5_2(struct refuter *refuter, size_t since)
     } else if (q[0].i != q[1].i) {
         step_there(refuter, q[0].i + 1);
         step_there(refuter, q[1].i + 1);
-    } else { /* P_{j'+1} tries behind P_{k+1}..P_j, and is the last: here, but not there */
+    } else { /* P_{j'+1} is last, behind P_{k+1}..P_j, in the first state only */
         (void)check_run_step(&refuter->at[0], q[1].j);
         pass_here(refuter, q[0].i + 1, last);
         pass_here(refuter, seats + 1, q[0].j);
@@ -175,7 +177,7 @@ static void refute_5_2(struct refuter *refuter, size_t since)
 }
 
 /* 5.3. More are enabled in the first state than in the second, where all seats but theirs are
-   taken. Or fewer try: they all go through, and P_k goes round; in the second one is left in T. */
+   taken. Or fewer are in T: they all pass, and P_k cycles; in the second state one is left in T. */
 static void refute_5_3(struct refuter *refuter, size_t since)
 {
     const struct check_place *q = refuter->place;
@@ -199,7 +201,7 @@ static void refute_5_3(struct refuter *refuter, size_t since)
     }
 }
 
-/* Which of the two is which in the proof. */
+/* Assign the two states to the roles of the proof. */
 static void arrange(struct refuter *refuter, enum check_theorem theorem)
 {
     const struct check_place *q = refuter->place;

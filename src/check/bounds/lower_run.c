@@ -1,12 +1,12 @@
-/* A run that can be copied, and what single processes do in it: see lower.h. */
+/* A run that can be copied, and steps of single processes in it: see lower.h. */
 #include "check/bounds/lower.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps that a process may need alone. The eliminated supervisors' workers need most: one that is
-   alone sends whole states bit by bit. */
+/* The most steps that a process may need alone. The workers of an eliminated supervisor need most:
+   alone, a worker sends whole states bit by bit. */
 enum { MOST_STEPS = 1 << 18 };
 
 void check_run_init(struct check_run *run, const struct step_system *system)
@@ -15,7 +15,7 @@ void check_run_init(struct check_run *run, const struct step_system *system)
     check_instance_init(&run->at, system);
 }
 
-/* Schedules are long and copied often: not step by step. */
+/* Schedules are long and copied often: copy them with memcpy. */
 static int copy_schedule(struct check_schedule *to, const struct check_schedule *from)
 {
     if (to->capacity < from->length) {

@@ -2,8 +2,8 @@
  * The schedules of the proofs of Theorems 5.1, 5.2 and 5.3 (1979): see lower.h.
  *
  * P_1..P_N of the report are processes 0..n-1 here, so P_p is process p-1; loops below count as the
- * report does. What a proof says of a state is tried out there: whoever it calls critical-enabled
- * must enter with its next step, on a copy.
+ * report does. The claims of a proof about a state are tried on a copy: a process that it calls
+ * critical-enabled must enter with its next step.
  */
 #include "check/bounds/lower.h"
 
@@ -15,9 +15,9 @@ struct walk {
     const struct step_system *system;
     check_place_visitor *visit;
     void *context;
-    struct check_run line;  /* the schedule that the proof goes on with */
-    struct check_run side;  /* what branches off from it */
-    struct check_run trial; /* what is tried out, or handed to the visitor */
+    struct check_run line;  /* the main schedule of the proof */
+    struct check_run side;  /* a branch of it */
+    struct check_run trial; /* a trial, or the run given to the visitor */
     bool executable;
     int error;
 };
@@ -28,7 +28,7 @@ static bool alone_to(struct walk *walk, struct check_run *run, unsigned p, enum 
     return walk->executable;
 }
 
-/* One step that must lead to a region. */
+/* Execute one step that must lead to a region. */
 static bool step_to(struct walk *walk, struct check_run *run, unsigned p, enum step_region region)
 {
     walk->executable = walk->executable && check_run_step(run, p - 1) == region;
@@ -48,7 +48,7 @@ static bool is_going_on(const struct walk *walk)
     return walk->executable && walk->error == 0;
 }
 
-/* Is everybody between `first` and `last` critical-enabled, as far as one step of each shows? */
+/* P_first..P_last must each enter with one step. */
 static void expect_enabled(struct walk *walk, unsigned first, unsigned last)
 {
     for (unsigned p = first; p <= last && is_going_on(walk); p++) {
@@ -94,7 +94,7 @@ static void pass(struct walk *walk, unsigned p)
     }
 }
 
-/* q(i,s..i-1): P_{s+1}..P_j have come once more. */
+/* q(i,s..i-1): P_{s+1}..P_j have arrived again. */
 static void line_up_again(struct walk *walk, unsigned held, unsigned i)
 {
     unsigned n = walk->system->n;
@@ -114,9 +114,9 @@ static void line_up_again(struct walk *walk, unsigned held, unsigned i)
 
 /*
  * 5.2, a level of the induction: P_{n-held+1}..P_n sleep in T, each enabled, so that the others
- * have so many seats fewer. The last of them, P_last, is enabled in no state of this level but in
- * all of the next: so the values of the two differ. With one seat left there is no next level, and
- * P_last may be the one that is enabled.
+ * have `held` fewer seats. P_last is enabled in no state of this level and in all states of the
+ * next, so the values of the two levels differ. With one seat left there is no next level, and
+ * P_last may be enabled.
  */
 static void walk_5_2_level(struct walk *walk, unsigned held)
 {
@@ -147,7 +147,7 @@ static void walk_5_2(struct walk *walk)
     }
 }
 
-/* From q(i,1) to q(i+1,1): P_{i+2} goes round until P_i, who sleeps, must be enabled. */
+/* From q(i,1) to q(i+1,1): P_{i+2} cycles until P_i, which sleeps, must be enabled. */
 static void make_enabled(struct walk *walk, unsigned i)
 {
     (void)alone_to(walk, &walk->line, i + 1, STEP_REMAINDER);
@@ -200,7 +200,7 @@ int check_lower_walk(enum check_theorem theorem, const struct step_system *syste
     walk->context = context;
     walk->executable = true;
     check_run_init(&walk->line, system);
-    if (system->workers != system->n) { /* a supervisor's state is no part of the shared value */
+    if (system->workers != system->n) { /* a supervisor's state is not part of the shared value */
         walk->executable = false;
     } else if (check_theorem_states(theorem, system->n, system->k) != 0) {
         walks[theorem](walk);

@@ -1,4 +1,4 @@
-/* Shared space: see space.h. */
+/* The lower bound on shared values: see space.h. */
 #include "check/bounds/space.h"
 
 #include "check/explore/instance.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps a process may take on its own before the schedule counts as not executable. */
+/* If a process takes more steps than this alone, the schedule counts as not executable. */
 enum { MOST_STEPS = 10000 };
 
 uint64_t check_lower_bound(unsigned n, unsigned k)
@@ -19,7 +19,7 @@ uint64_t check_lower_bound(unsigned n, unsigned k)
     return k * (m * (m - 1) / 2) + m;
 }
 
-/* Let a process take steps on its own just until it enters a region. */
+/* Let a process take steps alone until it enters a region. False if it does not. */
 static bool run_until(struct check_instance *instance, unsigned process, enum step_region region)
 {
     for (unsigned steps = 0; steps < MOST_STEPS; steps++) {
@@ -32,7 +32,7 @@ static bool run_until(struct check_instance *instance, unsigned process, enum st
     return false;
 }
 
-/* A single step that must lead to T. */
+/* Execute one step that must lead to T. */
 static bool step_to_trying(struct check_instance *instance, unsigned process)
 {
     struct step_access access;

@@ -1,17 +1,17 @@
 /*
- * C2, (r,k)-deadlock-free (1979): with fewer than r processes failing in T or E, the system does
- * not come to a stand while there are seats that are neither taken nor allocated and processes in T
- * to whom none is allocated, or processes in E without an allocation of the remainder.
+ * Decide C2, (r,k)-deadlock-free (1979): with fewer than r processes failing in T or E, the system
+ * does not stand still while some seat is neither taken nor allocated and some process in T has no
+ * allocation, or while some process in E has no allocation of the remainder.
  *
  * Allocation: G, a set of processes in T, is C-group-enabled if in every schedule in which each of
  * G takes a step at least |G| different processes go from T to C. C-allocation is the size of the
  * largest such G. (In (d1) the report prints |T| >= C-allocation where > is meant.)
  *
- * Computing it means a search over schedules for every subset of T, so it is done only where it
- * matters. The critical-enabled processes of T are a group, and where they alone fill the seats or
- * empty T nothing more need be known. Of the other states only those matter in which the system can
- * stay, among such states, without a change of regions. Those that need fewer than r failures for
- * it are looked at first: they decide. The others tell for which larger r it holds, too.
+ * Computing it takes a search over schedules for every subset of T, so it is done for few states.
+ * The critical-enabled processes of T are a group: if they alone fill the seats or are all of T,
+ * the condition does not hold. Of the other states only those matter in which the system can stay
+ * for ever, among such states, without a change of regions. States that need fewer than r failures
+ * for that come first: they decide C2. The others tell for which larger r it holds.
  */
 #include "check/decide/property.h"
 #include "check/explore/mix.h"
@@ -19,7 +19,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Steps that all searches together may follow before the question is left open: some seconds. */
+/* The limit on steps of all searches together, some seconds: beyond it C2 is not checked. */
 #define MOST_WORK 50000000ULL
 
 /* A small exact set of 64-bit words, for the searches below. */
@@ -84,9 +84,9 @@ static int set_add(struct word_set *set, uint64_t word)
 }
 
 /*
- * Is `group` group-enabled in `state`? Search for a schedule that spoils it: all of the group step
+ * Is `group` group-enabled in `state`? Search for a schedule that refutes it: all of the group step
  * and fewer than |group| different processes go from `from` to `to`. 1, 0, -ENOMEM, or -ECANCELED
- * if it would be too much work.
+ * beyond MOST_WORK.
  */
 static int group_enabled(const struct check_graph *graph, uint32_t state, unsigned group,
                          enum step_region from, enum step_region to, uint64_t *work)
@@ -95,7 +95,7 @@ static int group_enabled(const struct check_graph *graph, uint32_t state, unsign
     struct word_set seen;
     int answer = set_init(&seen);
     if (answer == 0) {
-        /* state, who of the group has yet to step, who has gone */
+        /* the state, the part of the group that has yet to step, the processes that have crossed */
         answer = set_add(&seen, (uint64_t)state << 32 | (uint64_t)group << 16);
     }
     if (answer == 0) {
@@ -150,16 +150,16 @@ static int allocation(const struct check_graph *graph, uint32_t state, enum step
 
 struct deciding {
     const struct check_graph *graph;
-    /* Where (d) holds: 1 + C-allocation + 32 * R-allocation; 0 elsewhere. */
+    /* Of each state: 1 + C-allocation + 32 * R-allocation if (d) of C2 holds, else 0. */
     uint16_t *stands;
     uint8_t *stays; /* 0, MAY_STAND, or MAY_STAY + the failures that staying needs at least */
     struct check_witness witness;
     uint64_t work;
-    unsigned fewest; /* failures that a stand needs; UINT_MAX: none was found */
+    unsigned fewest; /* failures that standing still needs; UINT_MAX: no such state */
     int error;
 };
 
-/* Could (d) hold, as far as the critical-enabled processes tell? */
+/* Can (d) hold, judging by the critical-enabled processes alone? */
 static bool may_stand(const struct check_graph *graph, const struct check_enabled *enabled,
                       uint32_t state)
 {
@@ -210,7 +210,7 @@ static unsigned in_protocol(const struct check_graph *graph, uint32_t state)
     return check_in_region(graph, state, STEP_TRYING) | check_in_region(graph, state, STEP_EXIT);
 }
 
-/* Of the states that may stand, mark those in which the system can stay. */
+/* Values of `stays`. */
 enum { MAY_STAND = 1, MAY_STAY = 2 };
 
 static void mark_stays(void *context, const struct check_component *component)
@@ -238,7 +238,7 @@ static bool may_stand_here(const struct check_view *view, uint32_t state)
     return ((const struct deciding *)view->data)->stays[state] != 0;
 }
 
-/* Where may the system stay? 0 or -ENOMEM. */
+/* Mark the states in which the system can stay. 0 or -ENOMEM. */
 static int note_stays(struct deciding *d, const struct check_enabled *enabled,
                       struct check_result *result)
 {
@@ -267,8 +267,9 @@ static void visit(void *context, const struct check_component *component)
     }
 }
 
-/* Look at the stands that need at least `from` failures, and fewer than `to`. 0 or -errno. */
-static int look(struct deciding *d, const struct check_view *view, unsigned from, unsigned to)
+/* Decide the states that need at least `from` failures, and fewer than `to`. 0 or -errno. */
+static int decide_range(struct deciding *d, const struct check_view *view, unsigned from,
+                        unsigned to)
 {
     for (uint32_t s = 0; s < check_states(d->graph); s++) {
         bool now = d->stays[s] >= MAY_STAY + from && d->stays[s] < MAY_STAY + to;
@@ -281,17 +282,18 @@ static int look(struct deciding *d, const struct check_view *view, unsigned from
     return error != 0 ? error : d->error;
 }
 
-/* C2 is decided, for `robustness`; for which others does it hold? 0 or -errno. */
-static int tell(struct deciding *d, const struct check_view *view, struct check_result *result)
+/* Find the largest r for which C2 holds, after it is decided for `robustness`. 0 or -errno. */
+static int find_robust(struct deciding *d, const struct check_view *view,
+                       struct check_result *result)
 {
     unsigned robustness = d->graph->system->robustness;
     int error = 0;
     result->verdict = d->witness.state == CHECK_NO_STATE ? CHECK_HOLDS : CHECK_VIOLATED;
     result->stopped = d->witness.stopped;
     if (result->verdict == CHECK_HOLDS) {
-        error = look(d, view, robustness, CHECK_MAX_PROCESSES + 1);
+        error = decide_range(d, view, robustness, CHECK_MAX_PROCESSES + 1);
     }
-    if (error == -ECANCELED) { /* for this one at least */
+    if (error == -ECANCELED) { /* it holds for this r at least */
         result->robust = robustness;
         return 0;
     }
@@ -310,10 +312,10 @@ int check_decide_allocation(struct check_graph *graph, const struct check_enable
     d.stays = calloc(check_states(graph), sizeof *d.stays);
     int error = d.stands == NULL || d.stays == NULL ? -ENOMEM : note_stays(&d, enabled, result);
     if (error == 0) {
-        error = look(&d, &view, 0, graph->system->robustness);
+        error = decide_range(&d, &view, 0, graph->system->robustness);
     }
     if (error == 0) {
-        error = tell(&d, &view, result);
+        error = find_robust(&d, &view, result);
     } else if (error == -ECANCELED) {
         result->why = "the allocations would take too long to compute at this size";
         error = 0;

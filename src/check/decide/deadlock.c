@@ -1,10 +1,10 @@
 /*
- * Avoidance of k-deadlock (1989, 3.4): no infinite run in which nobody makes progress, while
- * somebody is T-waiting in a state that is not k-full, or E-waiting.
+ * Decide avoidance of k-deadlock (1989, 3.4): there is no infinite run in which no process makes
+ * progress while a process is T-waiting in a state that is not k-full, or E-waiting.
  *
- * Nobody makes progress as long as neither the regions nor the sets of T-waiting and E-waiting
- * processes change. So: look at the steps that change none of them, and find the states from which
- * one can go on for ever by such steps.
+ * No process makes progress as long as the regions and the sets of T-waiting and E-waiting
+ * processes stay the same. So: keep the steps that change none of them, and find the states from
+ * which an infinite run of such steps starts.
  */
 #include "check/decide/property.h"
 
@@ -66,8 +66,8 @@ static void visit(void *context, const struct check_component *component)
     }
 }
 
-/* Ways through the states where it hangs: onto a cycle, and around it. A node is a state and, in
-   its lowest bit, whether on the way a supervisor has stepped, where there is one. */
+/* A search through the states in which the system hangs: to a cycle, and around it. A node is a
+   state, with a lowest bit that tells whether the supervisor, if any, has stepped on the way. */
 struct walk {
     const struct check_view *view;
     const struct check_bits *goal;

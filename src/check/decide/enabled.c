@@ -1,4 +1,4 @@
-/* Who is enabled: see enabled.h. One pass over the graph for each process and notion. */
+/* Enabled processes: see enabled.h. One pass over the graph for each process and definition. */
 #include "check/decide/enabled.h"
 
 #include "check/explore/parallel.h"
@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* One pass: the states in which process i is not enabled, found backwards by components. */
+/* One pass: find the states in which process i is not enabled, component by component, backwards.
+   */
 struct pass {
     const struct check_graph *graph;
     unsigned process;
@@ -66,7 +67,7 @@ static bool outside_zone(const struct check_view *view, uint32_t state)
     return check_region(view->graph, state, pass->process) != pass->zone;
 }
 
-/* Does a step lead from the component to states already known as not enabled? */
+/* Does a step lead from the component to a state known as not enabled? */
 static bool leads_on(const struct check_component *component, const struct check_bits *not_enabled)
 {
     const struct check_graph *graph = component->view->graph;
@@ -89,7 +90,7 @@ static void mark_component(struct pass *pass, const struct check_component *comp
     }
 }
 
-/* A component in which the process steps for ever inside T: who would have to be stopped for it? */
+/* Offer a component in which the process steps for ever inside T as a witness. */
 static void note_trying(struct pass *pass, const struct check_component *component,
                         unsigned steppers)
 {
@@ -192,7 +193,7 @@ static uint16_t *combine(struct pass *passes, const struct check_graph *graph)
     return masks;
 }
 
-static bool somebody_exits(const struct check_graph *graph)
+static bool has_process_in_exit(const struct check_graph *graph)
 {
     for (uint32_t s = 0; s < check_states(graph); s++) {
         if (check_in_region(graph, s, STEP_EXIT) != 0) {
@@ -211,7 +212,7 @@ int check_enabled_init(struct check_enabled *enabled, const struct check_graph *
         return -ENOMEM;
     }
     *enabled = (struct check_enabled){.graph = graph, .lockout = none, .starvation = none};
-    enabled->has_exit = somebody_exits(graph);
+    enabled->has_exit = has_process_in_exit(graph);
     for (unsigned kind = 0; kind < PASSES; kind++) {
         passes->wanted[kind] = kind == PASS_C || (!graph->system->machine->loose_regions &&
                                                   (kind != PASS_R || enabled->has_exit) &&

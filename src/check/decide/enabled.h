@@ -1,14 +1,15 @@
 /*
- * Who is enabled in which state, exactly, on the state graph.
+ * Which processes are enabled in which state: exact, on the state graph.
  *
  * 1989 (3.3): P_i is Z-enabled in q if every schedule with infinitely many steps of i takes it to
- * Z. So it is not iff q reaches, through states with i outside Z, a strongly connected component
- * with a step of i inside. T-waiting: in T and not C-enabled; E-waiting: in E and not R-enabled.
+ * Z. So it is not enabled iff q reaches, through states with i outside Z, a strongly connected
+ * component with a step of i inside. T-waiting: in T and not C-enabled; E-waiting: in E and not
+ * R-enabled.
  *
  * 1979: P_i is critical-enabled (remainder-enabled) if its next step takes it to C (to R) now and
  * after any steps of the others.
  *
- * Where there is a supervisor, schedules are those in which it does not stop.
+ * If there is a supervisor, only schedules in which it never stops count.
  *
  * Masks have bit i for process i.
  */
@@ -18,31 +19,31 @@
 #include "check/decide/scc.h"
 #include "check/explore/bits.h"
 
-/* A component in which somebody goes on for ever: where it is and who steps in it. */
+/* A component in which a process steps for ever. */
 struct check_witness {
     uint32_t state;         /* the first state of the component, or CHECK_NO_STATE */
-    unsigned process;       /* whom it is about */
-    unsigned steppers;      /* who has a step inside */
-    unsigned stopped;       /* who has none and is not in the remainder */
+    unsigned process;       /* the process */
+    unsigned steppers;      /* processes with a step inside */
+    unsigned stopped;       /* processes without one that are outside R */
     struct check_bits part; /* the component's states */
-    uint32_t edge_from;     /* where one of its steps is what is wrong: that step */
+    uint32_t edge_from;     /* the step that is the violation, if one is */
     unsigned edge_process;
 };
 
 struct check_enabled {
     const struct check_graph *graph;
-    bool has_exit;              /* some state has somebody in E */
+    bool has_exit;              /* some state has a process in E */
     uint16_t *not_c_enabled;    /* 1989, of each state */
     uint16_t *not_r_enabled;    /* 1989; NULL unless has_exit */
     uint16_t *not_enabled_1979; /* critical-enabled for i in R or T, remainder-enabled in C or E */
-    uint64_t trying_cycles;     /* components in which somebody in T steps without leaving T */
+    uint64_t trying_cycles;     /* components in which a process steps in T without leaving T */
 
     /* Of the components that keep a process in T while it steps: the first with at most k-1 others
-       stopped (lockout), and the first with nobody stopped (starvation). */
+       stopped (lockout), and the first with none stopped (starvation). */
     struct check_witness lockout, starvation;
 };
 
-/* 0 or -ENOMEM. Of machines with loose regions only `not_c_enabled` and the witnesses are found. */
+/* 0 or -ENOMEM. For machines with loose regions only `not_c_enabled` and the witnesses are set. */
 int check_enabled_init(struct check_enabled *enabled, const struct check_graph *graph);
 void check_enabled_free(struct check_enabled *enabled);
 
@@ -77,7 +78,7 @@ static inline unsigned check_waiting_1979(const struct check_enabled *e, uint32_
 int check_witness_offer(struct check_witness *witness, const struct check_component *component,
                         unsigned process, unsigned steppers, unsigned stopped);
 
-/* Those of `mask` who are not in the remainder in `state`. */
+/* The processes of `mask` that are outside R in `state`. */
 unsigned check_outside_remainder(const struct check_graph *graph, uint32_t state, unsigned mask);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * How often others, all together, enter C while P_i is in T once: along any schedule, or along
- * those that are prompt for P_i.
+ * Count how many times other processes, taken together, enter C while P_i is in T once: along any
+ * schedule, or along schedules that are prompt for P_i.
  *
- * If somebody enters inside a strongly connected component of the states with P_i in T, then
- * without bound. Else the longest way through the components counts; they come in an order in which
- * those that a step leads to come first.
+ * If a process enters inside a strongly connected component of the states with P_i in T, there is
+ * no bound. Otherwise the longest path through the components gives the count; each component is
+ * visited after all components that its steps lead to.
  */
 #include "check/decide/property.h"
 
@@ -14,7 +14,7 @@ struct entering {
     const struct check_graph *graph;
     const struct check_prompt *prompt; /* NULL: any schedule */
     unsigned process;
-    int32_t *most; /* of each state: how often from there on */
+    int32_t *most; /* of each state: entries from there on */
     int32_t best;
     bool unbounded;
 };

@@ -1,10 +1,10 @@
 /*
- * FIFO enabling (1989, 3.4): P_j overtakes P_i if P_i is T-waiting all along a run at whose
- * beginning P_j is in R and at whose end P_j is C-enabled; or P_i is E-waiting all along, P_j in C
+ * Decide FIFO enabling (1989, 3.4): P_j overtakes P_i if P_i is T-waiting throughout a run at whose
+ * beginning P_j is in R and at whose end P_j is C-enabled; or P_i is E-waiting throughout, P_j in C
  * at the beginning and R-enabled at the end.
  *
- * For each i, carry forward from state to state, while i waits, the set of those who have been in R
- * (or C) meanwhile: the fresh. A fresh process that is enabled has overtaken i.
+ * For each i, while i waits, pass on from state to state the set of processes that have been in R
+ * (or C) since the wait began: the fresh. A fresh process that is enabled has overtaken i.
  */
 #include "check/decide/property.h"
 
@@ -36,7 +36,7 @@ static unsigned enabled_ones(const struct overtaking *o, uint32_t state)
     return ~not_enabled & check_workers(o->enabled->graph->system);
 }
 
-/* Who overtakes the waiter anywhere, as a mask; *tested counts the states that could show it. */
+/* The processes that overtake the waiter anywhere, as a mask; *tested counts the states tested. */
 static int overtakers(const struct overtaking *o, unsigned *mask, uint64_t *tested)
 {
     const struct check_graph *graph = o->enabled->graph;
@@ -82,10 +82,10 @@ static int overtakers(const struct overtaking *o, unsigned *mask, uint64_t *test
     return 0;
 }
 
-/* For the trace, search pairs of a state and whether the waiting has begun: node 2s or 2s+1. */
+/* Nodes of the search for a trace: 2s before the wait has begun in state s, 2s+1 after. */
 static uint32_t pair_node(const struct overtaking *o, uint32_t state, bool begun)
 {
-    /* Begin as soon as one can: a run that begins later is a part of it. */
+    /* The wait begins as soon as it can: a run that begins later is a part of it. */
     begun = begun || (waits(o, state) && (beginners(o, state) >> o->other & 1));
     return 2 * state + begun;
 }

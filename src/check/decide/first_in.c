@@ -1,14 +1,14 @@
 /*
- * First-in, first-enabled (1994), of machines that tell a waiting room from a doorway.
+ * Decide first-in and first-enabled (1994) for machines with a doorway and a waiting room.
  *
  *     first-in (Definition 2.5):       if i last left the doorway before j last entered it, i is
  *                                      in the waiting room and j in C, then i is C-enabled.
  *     first-enabled (Definition 5.1):  the same if j is in the waiting room and C-enabled.
  *
- * "Enabled" there is C-enabled here. i has left the doorway before j entered it if i was in the
- * waiting room when j left R, and has been there since: one does not come back to a waiting room
- * but through C and the doorway. So for each i carry forward from state to state, while i is in the
- * waiting room, the set of those who have left R meanwhile: the late.
+ * "Enabled" there is C-enabled here. i left the doorway before j entered it if i was in the waiting
+ * room when j left R, and has been there since: a process returns to the waiting room only through
+ * C and the doorway. So for each i, while i is in the waiting room, pass on from state to state the
+ * set of processes that have left R since: the late.
  */
 #include "check/decide/property.h"
 
@@ -16,12 +16,12 @@
 
 struct order {
     const struct check_enabled *enabled;
-    const uint16_t *rooms;  /* of each state: who is in the waiting room */
+    const uint16_t *rooms;  /* of each state: the processes in the waiting room */
     bool of_enabled;        /* first-enabled, not first-in */
     unsigned first, second; /* i and j, for the trace */
 };
 
-/* Who of the late may not be where it is unless `first` is C-enabled. */
+/* The processes that, if late, may be where they are only if `first` is C-enabled. */
 static unsigned ahead(const struct order *o, uint32_t state)
 {
     return o->of_enabled ? o->rooms[state] & check_c_enabled(o->enabled, state)
@@ -38,7 +38,7 @@ static bool first_is_enabled(const struct order *o, uint32_t state)
     return check_c_enabled(o->enabled, state) >> o->first & 1;
 }
 
-/* Who is late after a step of `process`, if those in `late` were before. */
+/* The late after a step of `process`; `late` are those before it. */
 static unsigned late_after(const struct order *o, uint32_t from, unsigned process, unsigned late)
 {
     bool leaves = check_region(o->enabled->graph, from, process) == STEP_REMAINDER &&
@@ -46,7 +46,7 @@ static unsigned late_after(const struct order *o, uint32_t from, unsigned proces
     return late | (unsigned)leaves << process;
 }
 
-/* Who is ahead of `first` anywhere, as a mask; *tested counts the states that could show it. */
+/* The late processes ahead of `first` anywhere, as a mask; *tested counts the states tested. */
 static int find_ahead(const struct order *o, unsigned *mask, uint64_t *tested)
 {
     const struct check_graph *graph = o->enabled->graph;
@@ -61,7 +61,7 @@ static int find_ahead(const struct order *o, unsigned *mask, uint64_t *tested)
         return -ENOMEM;
     }
     for (uint32_t s = 0; s < states; s++) {
-        if (in_room(o, s)) { /* a wait may begin anywhere: each of its states is looked at once */
+        if (in_room(o, s)) { /* a wait may begin in any of its states */
             stack[count++] = s;
             check_bits_add(&queued, s);
         }
@@ -92,7 +92,7 @@ static int find_ahead(const struct order *o, unsigned *mask, uint64_t *tested)
     return 0;
 }
 
-/* For the trace, search pairs of a state and whether `second` is late: node 2s or 2s+1. */
+/* Nodes of the search for a trace: 2s before `second` is late in state s, 2s+1 after. */
 static uint32_t pair_next(void *context, uint32_t node, unsigned process)
 {
     const struct order *o = context;
@@ -162,7 +162,7 @@ int check_decide_first_in(struct check_graph *graph, const struct check_enabled 
     struct check_result *first_in = &report->results[STEP_FIRST_IN];
     struct check_result *first_enabled = &report->results[STEP_FIRST_ENABLED];
     if (graph->system->machine->waiting_room == NULL) {
-        first_in->why = first_enabled->why = "the machine tells no doorway";
+        first_in->why = first_enabled->why = "the machine has no doorway";
         return 0;
     }
     uint16_t *rooms = find_rooms(graph);

@@ -1,18 +1,17 @@
 /*
- * Progress, lockout avoidance and starvation, with processes that stop anywhere.
+ * Decide progress, lockout and starvation, with processes that may stop anywhere.
  *
- * A run in which a set F of processes has stopped and all others go on fairly ends up in a strongly
- * connected component in which exactly the others step; a process that rests in its remainder need
- * not step. Walking all of a component gives the largest set of steppers, so it is enough to look
- * at each component once and count those without a step who are not in the remainder: the stopped.
+ * A fair run in which a set of processes has stopped ends in a strongly connected component in
+ * which exactly the others step; a process in R need not step. A walk through a whole component has
+ * the largest set of steppers. So it is enough to visit each component once and to count the
+ * processes outside R without a step in it: the stopped.
  */
 #include "check/decide/property.h"
 
 #include <errno.h>
 
 /* Steps that do not enter C. */
-static bool nobody_enters(const struct check_view *view, uint32_t from, unsigned process,
-                          uint32_t to)
+static bool enters_no_c(const struct check_view *view, uint32_t from, unsigned process, uint32_t to)
 {
     return check_region(view->graph, to, process) != STEP_CRITICAL ||
            check_region(view->graph, from, process) == STEP_CRITICAL;
@@ -31,7 +30,7 @@ static void visit(void *context, const struct check_component *component)
     unsigned steppers = check_component_steppers(component);
     if ((steppers & check_in_region(graph, component->states[0], STEP_TRYING)) == 0 ||
         !check_admissible(graph->system, steppers)) {
-        return; /* nobody tries: those who step are in E; or the supervisor would have stopped */
+        return; /* no process in T steps, or the supervisor would have stopped */
     }
     unsigned rest = check_workers(graph->system) & ~steppers;
     unsigned stopped = check_outside_remainder(graph, component->states[0], rest);
@@ -63,7 +62,7 @@ int check_decide_lockout(struct check_graph *graph, const struct check_enabled *
     struct check_result *progress = &report->results[STEP_PROGRESS];
     struct check_result *lockout = &report->results[STEP_LOCKOUT];
     struct check_result *starvation = &report->results[STEP_STARVATION];
-    struct check_view entering_cut = {.graph = graph, .edge = nobody_enters};
+    struct check_view entering_cut = {.graph = graph, .edge = enters_no_c};
     struct check_view all = {.graph = graph};
     struct deciding d = {.witness = {.state = CHECK_NO_STATE}};
     lockout->tested = starvation->tested = enabled->trying_cycles;

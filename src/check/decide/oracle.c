@@ -1,4 +1,4 @@
-/* What the oracle knows of each state, by the definitions: see oracle.h. */
+/* What the oracle finds for each state, by the definitions: see oracle.h. */
 #include "check/decide/oracle.h"
 
 #include <string.h>
@@ -50,8 +50,8 @@ bool oracle_laps(const struct oracle *oracle, const struct oracle_steps *steps, 
     return true;
 }
 
-/* P_i is Z-enabled in q if every schedule with i infinitely often takes it to Z: look for one that
-   does not, and in which the supervisor does not stop. */
+/* P_i is Z-enabled in q if every schedule with infinitely many steps of i takes it to Z: search for
+   one that does not, and in which the supervisor does not stop. */
 static void learn_z_enabled(struct oracle *o, unsigned i, enum step_region zone)
 {
     static struct oracle_steps outside;
@@ -103,8 +103,8 @@ static void learn_1979(struct oracle *o, unsigned i)
     }
 }
 
-/* can[G][q]: some schedule from q has all of G in it, and nobody but `crossers` goes from `from`
-   to `to`. Sets of G in increasing order, each to its fixed point. */
+/* can[G][q]: in some schedule from q all of G step, and only `crossers` go from `from` to `to`.
+   Sets G in increasing order, each to its fixed point. */
 static void learn_spoilers(const struct oracle *o, enum step_region from, enum step_region to,
                            unsigned crossers, bool can[ORACLE_SETS][ORACLE_STATES])
 {
@@ -129,8 +129,8 @@ static void learn_spoilers(const struct oracle *o, enum step_region from, enum s
     }
 }
 
-/* G is group-enabled if every schedule with all of G in it makes |G| different ones cross: that is,
-   if no fewer than |G| crossers are enough for such a schedule. */
+/* G is group-enabled if in every schedule in which all of G step |G| different processes cross:
+   that is, if fewer than |G| crossers are not enough for such a schedule. */
 static void learn_allocation(struct oracle *o, enum step_region from, enum step_region to)
 {
     static bool spoiled[ORACLE_SETS][ORACLE_STATES];
@@ -203,7 +203,7 @@ static void learn_rooms(struct oracle *o, const struct check_graph *graph)
     }
 }
 
-/* P_i rests where its steps alone lead back to, sooner or later. */
+/* P_i rests in a state that its steps alone lead back to. */
 static void learn_rests(struct oracle *o, unsigned i)
 {
     for (uint32_t s = 0; s < o->states; s++) {

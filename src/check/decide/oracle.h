@@ -1,13 +1,12 @@
 /*
- * An oracle for the checker's tests: decides the same properties on a small explicit graph by the
- * papers' definitions, word by word and with no care for cost (matrices of who reaches whom, all
- * subsets of processes, fixed points by plain repetition). It takes the states, steps and regions
- * from check_explore and shares nothing else with the deciders.
+ * An oracle for the checker's tests: it decides the same properties on a small explicit graph by
+ * the papers' definitions, word by word and regardless of cost (matrices of reachability, all
+ * subsets of processes, fixed points by repetition). It takes the states, steps and regions from
+ * check_explore and shares nothing else with the deciders.
  *
- * oracle.c knows who is enabled, waiting and allocated; oracle_decide.c the properties, but
- * oracle_bounds.c overtakings;
- * oracle_trace.c whether a reported trace shows what it should; oracle_systems.c makes systems to
- * ask about.
+ * oracle.c finds the enabled, waiting and allocated processes; oracle_decide.c decides the
+ * properties, oracle_bounds.c overtakings; oracle_trace.c judges reported traces; oracle_systems.c
+ * makes the systems.
  */
 #ifndef USHER_CHECK_ORACLE_H
 #define USHER_CHECK_ORACLE_H
@@ -21,70 +20,71 @@ enum { ORACLE_STATES = 1024, ORACLE_PROCESSES = 3, ORACLE_SETS = 1 << ORACLE_PRO
 /* Masks have bit i for process i. */
 struct oracle_state {
     uint32_t next[ORACLE_PROCESSES];
-    unsigned in[4];                /* who is in each region */
+    unsigned in[4];                /* processes in each region */
     unsigned c_enabled, r_enabled; /* 1989 */
     unsigned t_waiting, e_waiting; /* 1989 */
     unsigned cen, ren;             /* 1979: CEn, REn */
     unsigned waiting;              /* 1979: in T and not in CEn, or in E and not in REn */
     unsigned c_allocation, r_allocation;
     size_t distance; /* steps from the start */
-    bool wrong;      /* in the machine's own eyes */
-    unsigned rooms;  /* who is in its waiting room */
-    unsigned rests;  /* whose steps alone lead back here, through T only */
+    bool wrong;      /* step_machine.wrong rejects it */
+    unsigned rooms;  /* processes in the waiting room */
+    unsigned rests;  /* processes whose steps alone lead back here, through T only */
 };
 
 struct oracle {
     unsigned n, k, r;
-    unsigned supervisor;   /* as a mask: who has no regions and does not stop; 0: nobody */
-    bool states_invariant; /* the machine says which of its states are wrong */
-    bool tells_rooms;      /* the machine tells a waiting room from a doorway */
+    unsigned supervisor;   /* as a mask; 0: there is none */
+    bool states_invariant; /* the machine states an invariant */
+    bool tells_rooms;      /* the machine has a doorway */
     uint32_t states;
     struct oracle_state at[ORACLE_STATES];
 
     /* the answers */
     bool holds[STEP_PROPERTIES];
-    size_t shortest[STEP_PROPERTIES]; /* trace of a finite violation but C6 */
+    size_t shortest[STEP_PROPERTIES]; /* length of a shortest trace; finite violations except C6 */
     int64_t robust;                   /* of C2, as check_result has it */
     int64_t bounds[STEP_PROPERTIES];  /* of C4', overtakings and prompt */
-    int64_t entries[STEP_PROPERTIES]; /* of others while one tries; of overtakings and prompt */
+    int64_t entries[STEP_PROPERTIES]; /* of overtakings and prompt */
 };
 
-/* Some of the steps, and who reaches whom by one or more of them. */
+/* A subset of the steps, and reachability by one or more of them. */
 struct oracle_steps {
     bool may[ORACLE_STATES][ORACLE_PROCESSES];
     uint64_t reach[ORACLE_STATES][ORACLE_STATES / 64];
 };
 
-/* Take over an explored graph and decide everything; false if it is too large. */
+/* Copy an explored graph and decide everything. False if it is too large. */
 bool oracle_decide(struct oracle *oracle, const struct check_graph *graph);
 
 /* What is wrong with the trace and loop of a violated property, or NULL. */
 const char *oracle_trace_fault(const struct oracle *oracle, enum step_property property,
                                const struct check_result *result);
 
-/* Random system `number` of a seed (one at a time), and its table, on stderr. 0 or -1. */
+/* Make random system `number` of a seed (one exists at a time), or print its table on stderr. 0 or
+   -1. */
 int oracle_system_make(struct step_system *system, uint64_t first_seed, unsigned number);
 void oracle_system_print(void);
 
-/* n processes that never look at what they share: next[i][r] is the region, a letter of "RTCE",
-   that follows region r for process i. 0 or -1. */
+/* Make a system of n processes that ignore shared memory: next[i][r] is the region, a letter of
+   "RTCE", that follows region r for process i. 0 or -1. */
 int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const char *const *next);
 
-/* From here on: between the oracle's own files. */
+/* The rest is for the oracle's own files. */
 
 /* The bounds and entries of overtakings and prompt, in oracle_bounds.c. */
 void oracle_decide_overtakings(struct oracle *oracle);
 
-/* Fill in the states of the graph and all facts about them. */
+/* Fill in the states of the graph and everything about them but the properties. */
 bool oracle_learn(struct oracle *oracle, const struct check_graph *graph);
 
 /* Fill in `reach` from `may`. */
 void oracle_close(const struct oracle *oracle, struct oracle_steps *steps);
 
-/* By any number of steps, none included. */
+/* Is `to` reachable from `from` by zero or more steps? */
 bool oracle_reaches(const struct oracle_steps *steps, uint32_t from, uint32_t to);
 
-/* Does a closed walk of at least one step lead through `state` in which all of `everyone` step? */
+/* Is there a closed walk through `state` in which all of `everyone` step? */
 bool oracle_laps(const struct oracle *oracle, const struct oracle_steps *steps, uint32_t state,
                  unsigned everyone);
 
@@ -112,7 +112,7 @@ static inline bool oracle_enters(const struct oracle *oracle, uint32_t from, uns
            oracle_has(oracle->at[oracle->at[from].next[process]].in[STEP_CRITICAL], process);
 }
 
-/* 1979: does P_i not make progress from one state to the next, having waited before? */
+/* 1979: does P_i, which waits, make no progress by a step? */
 static inline bool oracle_waits_on(const struct oracle *oracle, unsigned i, uint32_t from,
                                    uint32_t to)
 {
@@ -122,7 +122,7 @@ static inline bool oracle_waits_on(const struct oracle *oracle, unsigned i, uint
            oracle_has(a->in[STEP_TRYING], i) == oracle_has(b->in[STEP_TRYING], i);
 }
 
-/* C2's (d): seats neither taken nor allocated while somebody in T has none; or E likewise. */
+/* (d) of C2: seats neither taken nor allocated while a process in T has none; or E likewise. */
 static inline bool oracle_stands(const struct oracle *oracle, const struct oracle_state *q)
 {
     return (oracle_size(q->in[STEP_TRYING]) > q->c_allocation &&
@@ -130,7 +130,7 @@ static inline bool oracle_stands(const struct oracle *oracle, const struct oracl
            oracle_size(q->in[STEP_EXIT]) > q->r_allocation;
 }
 
-/* 1989: the start of a k-deadlock, if then nobody makes progress. */
+/* 1989: the start of a k-deadlock, if no process makes progress after it. */
 static inline bool oracle_hangs(const struct oracle *oracle, const struct oracle_state *q)
 {
     return (q->t_waiting != 0 && oracle_size(q->c_enabled) < oracle->k) || q->e_waiting != 0;

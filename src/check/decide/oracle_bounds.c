@@ -1,22 +1,22 @@
 /*
- * Overtakings and entries during one try, of any schedule and of prompt ones, the long way round:
- * ever longer runs, until longer ones count no more, or more than one without a loop can. See
- * oracle.h.
+ * Overtakings and entries during one try, for any schedule and for prompt ones, by brute force: try
+ * longer and longer runs until the count stops growing, or exceeds that of any run without a loop.
+ * See oracle.h.
  */
 #include "check/decide/oracle.h"
 
 #include <string.h>
 
-/* What is known of the tries of i: where they lead, and how much follows from there. */
+/* The tries of i: the states they reach, and the counts from there on. */
 struct tries {
     unsigned i;
     bool prompt;
-    bool in[ORACLE_STATES];                          /* a try has come here */
-    int64_t overtakings[ORACLE_STATES][ORACLE_SETS]; /* with each set of the fresh */
+    bool in[ORACLE_STATES];                          /* a try reaches the state */
+    int64_t overtakings[ORACLE_STATES][ORACLE_SETS]; /* for each set of the fresh */
     int64_t entries[ORACLE_STATES];
 };
 
-/* Is it a step of a try, if the state is one? Others wait for one that is prompt until it rests. */
+/* May p step in this state of a try? In a prompt try others step only while i rests. */
 static bool may_step(const struct oracle *o, const struct tries *t, uint32_t s, unsigned p)
 {
     return !t->prompt || p == t->i || oracle_has(o->at[s].rests, t->i);
@@ -41,7 +41,7 @@ static void find_tries(const struct oracle *o, struct tries *t)
     }
 }
 
-/* Look one step further from a state in which i T-waits; true if a count rises. */
+/* Extend runs from a state in which i is T-waiting by one step. True if a count rises. */
 static bool overtake_further(const struct oracle *o, struct tries *t, uint32_t s, unsigned fresh)
 {
     const struct oracle_state *q = &o->at[s];

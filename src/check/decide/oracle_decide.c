@@ -1,9 +1,9 @@
 /*
- * The properties as the papers define them, decided the long way round: see oracle.h.
+ * The properties as the papers define them, decided by brute force: see oracle.h.
  *
- * An infinite run of a finite system ends up going round among states that lead to each other; so
- * "there is an infinite run in which exactly S step for ever" becomes "some state lies on a closed
- * walk by steps of S in which all of S step", asked for every S.
+ * An infinite run of a finite system ends among states that lead to each other. So "there is an
+ * infinite run in which exactly S step for ever" is equivalent to "some state lies on a closed walk
+ * by steps of S in which all of S step". This is decided for every S.
  */
 #include "check/decide/oracle.h"
 
@@ -54,8 +54,8 @@ static void decide_deadlock(struct oracle *o)
     }
 }
 
-/* Shorten `way` (steps from the start to each state) along the steps allowed, until none gets
- * shorter. */
+/* Shorten `way` (steps from the start to each state) along the allowed steps, to the fixed point.
+   */
 static void relax(const struct oracle *o, const struct oracle_steps *steps, size_t *way)
 {
     bool changed = true;
@@ -73,7 +73,8 @@ static void relax(const struct oracle *o, const struct oracle_steps *steps, size
     }
 }
 
-/* P_j overtakes P_i: i T-waiting all along, j in R first and C-enabled last; or E, C, R-enabled. */
+/* P_j overtakes P_i: i T-waiting throughout, j in R first and C-enabled last; or E, C, R-enabled.
+   */
 static void decide_overtaking(struct oracle *o, unsigned i, unsigned j, bool leaving)
 {
     static struct oracle_steps waiting;
@@ -97,8 +98,8 @@ static void decide_overtaking(struct oracle *o, unsigned i, unsigned j, bool lea
     }
 }
 
-/* 1994: i has been in the waiting room since before j left R; where may j not be unless i is
-   C-enabled? */
+/* 1994: i has been in the waiting room since before j left R, and is not C-enabled; may j be where
+   it is? */
 static void decide_first_in(struct oracle *o, unsigned i, unsigned j)
 {
     static struct oracle_steps waiting;
@@ -142,12 +143,12 @@ static void decide_order(struct oracle *o)
     }
 }
 
-/* All runs in which exactly `steppers` go on for ever and fewer than k others have stopped outside
- * R. */
+/* All runs in which exactly `steppers` step for ever and fewer than k others have stopped outside
+   R. */
 static void decide_live(struct oracle *o, unsigned steppers)
 {
     static struct oracle_steps steps;
-    for (unsigned i = 0; i <= o->n; i++) { /* i kept in T for ever; n: nobody enters C */
+    for (unsigned i = 0; i <= o->n; i++) { /* i stays in T for ever; n: no process enters C */
         for (uint32_t s = 0; s < o->states; s++) {
             for (unsigned p = 0; p < o->n; p++) {
                 const struct oracle_state *to = &o->at[o->at[s].next[p]];
@@ -174,7 +175,7 @@ static void decide_live(struct oracle *o, unsigned steppers)
     }
 }
 
-/* (r,k)-deadlock in which exactly `steppers` go on for ever: how many have failed at the least? */
+/* (r,k)-deadlock in which exactly `steppers` step for ever: the fewest failures. */
 static void decide_stand(struct oracle *o, unsigned steppers)
 {
     static struct oracle_steps steps;
@@ -209,13 +210,14 @@ static void decide_c2(struct oracle *o)
     o->holds[STEP_C2] = o->robust == CHECK_UNBOUNDED || o->robust >= (int64_t)o->r;
 }
 
-/* States that a wait can be in after so many cycles of the other; [1]: the other has been in R
- * since. */
+/* States that a wait can be in after a number of cycles of the other; [1]: the other has been in R
+   since. */
 struct layer {
     bool in[ORACLE_STATES][2];
 };
 
-/* Fill up a layer by steps during which i waits on; put what one more cycle leads to in *next. */
+/* Complete a layer by steps during which i keeps waiting; put the states after one more cycle into
+   *next. */
 static bool fill_layer(const struct oracle *o, unsigned i, unsigned j, struct layer *layer,
                        struct layer *next)
 {
@@ -231,7 +233,7 @@ static bool fill_layer(const struct oracle *o, unsigned i, unsigned j, struct la
                 uint32_t to = o->at[s].next[p];
                 bool cycle = rested && p == j && oracle_enters(o, s, j);
                 bool rests = !cycle && (rested || oracle_has(o->at[to].in[STEP_REMAINDER], j));
-                cycles = cycles || cycle; /* even if i gets on by this very step */
+                cycles = cycles || cycle; /* even if i makes progress by this step */
                 if (oracle_waits_on(o, i, s, to)) {
                     bool *there = &(cycle ? next : layer)->in[to][rests];
                     changed = changed || (!cycle && !*there);
@@ -243,7 +245,7 @@ static bool fill_layer(const struct oracle *o, unsigned i, unsigned j, struct la
     return cycles;
 }
 
-/* The most cycles of j during one wait of i: more than there are states means without bound. */
+/* The most cycles of j during one wait of i; more than there are states: no bound. */
 static int64_t most_cycles(const struct oracle *o, unsigned i, unsigned j)
 {
     static struct layer layers[2];
@@ -261,7 +263,7 @@ static int64_t most_cycles(const struct oracle *o, unsigned i, unsigned j)
     return cycles;
 }
 
-/* C5': may j enter C even once while i waits, and how soon? */
+/* C5': can j enter C while i waits, and after how many steps? */
 static void decide_cycle(struct oracle *o, unsigned i, unsigned j)
 {
     static struct oracle_steps waiting;

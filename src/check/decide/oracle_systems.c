@@ -1,12 +1,12 @@
 /*
  * Random small systems for the oracle's test, each from a seed and a number: tables of transitions
- * that keep to the rules of regions.
+ * that respect the rules of regions.
  *
- * There are six kinds in turn: random tables for processes that are alike, and for processes that
- * differ; semaphores and queues, some with an exit region, with a few entries changed: there the
- * properties hold, or fail narrowly; random tables of which the last process is a supervisor; and
- * supervisors that open a door, or choose who may enter, changed likewise. oracle_system_walk makes
- * the smallest systems of all.
+ * There are six kinds, in turn: random tables for equal processes, and for different processes;
+ * semaphores and queues, some with an exit region, with a few entries changed, so that properties
+ * hold or fail narrowly; random tables whose last process is a supervisor; and supervisors that
+ * open a door, or choose which process enters, with a few entries changed. oracle_system_walk makes
+ * the smallest systems.
  */
 #include "check/decide/oracle.h"
 
@@ -23,10 +23,10 @@ struct entry {
 
 static struct table {
     unsigned n, k, r, values, states;
-    uint64_t forbidden;     /* the shared value that is wrong; perhaps one that there is not */
-    bool alike, supervised; /* the last is a supervisor, whose states have no regions */
+    uint64_t forbidden;     /* the shared value that is wrong; it may be none of the values */
+    bool alike, supervised; /* supervised: the last process has no regions */
     enum step_region region[MOST_PRIVATE];
-    bool room[MOST_PRIVATE]; /* is it in the waiting room? of states in T */
+    bool room[MOST_PRIVATE]; /* of states in T: in the waiting room? */
     struct entry delta[ORACLE_PROCESSES][MOST_VALUES][MOST_PRIVATE];
 } table;
 
@@ -100,7 +100,7 @@ static struct step_machine machine = {
     .wrong = wrong,
 };
 
-/* A private state to which a step of a process from `from` may lead. */
+/* A random private state that a step from `from` may lead to. */
 static uint8_t random_target(unsigned process, unsigned from)
 {
     if (table.supervised && process == table.n - 1) {
@@ -168,8 +168,8 @@ static uint8_t find_queue(uint8_t queues[MOST_VALUES][ORACLE_PROCESSES + 1], con
     return (uint8_t)q;
 }
 
-/* A process in R puts itself in the queue; whoever is among the first k may enter; leaving takes it
-   out. Private states: 0 R, 1 C, 2 T, 3 E. */
+/* A process in R enqueues itself; the first k of the queue may enter; a process that leaves is
+   removed. Private states: 0 R, 1 C, 2 T, 3 E. */
 static void make_queue(void)
 {
     static uint8_t queues[MOST_VALUES][ORACLE_PROCESSES + 1];
@@ -214,9 +214,9 @@ static void make_semaphore(void)
     }
 }
 
-/* Value 0: so many may enter as are not inside; 1: the supervisor has opened the door, for one, who
-   closes it. The supervisor's states count whom it let in, up to k; who leaves sets value 2, and
-   waits in E until the supervisor has seen it. */
+/* Value 0: the door is closed; 1: the supervisor has opened it for one process, which closes it.
+   The supervisor's state counts the processes it let in, up to k. A process in E waits for value 0,
+   sets 2 and goes to R; the supervisor counts it out and sets 0. */
 static void make_door(void)
 {
     table.values = 3;
@@ -239,8 +239,8 @@ static void make_door(void)
     }
 }
 
-/* One seat. The value is who tries, a bit each, + 4 times who may enter or has, from 1. The
-   supervisor's state is whom it let in last; of two who try it takes the other. */
+/* One seat. The value is a mask of the processes in T, + 4 times the process that may enter or has,
+   from 1. The supervisor's state is the process it let in last; of two in T it takes the other. */
 static void make_usher(void)
 {
     table.values = 12;
@@ -297,7 +297,7 @@ static void make_mutant(bool queue)
     } else {
         make_semaphore();
     }
-    for (unsigned v = 0; v < table.values && table.states == 4; v++) { /* leave by way of E */
+    for (unsigned v = 0; v < table.values && table.states == 4; v++) { /* leave through E */
         for (unsigned i = 0; i < table.n; i++) {
             table.delta[i][v][1] = (struct entry){(uint8_t)v, 3};
         }
@@ -364,7 +364,7 @@ int oracle_system_walk(struct step_system *system, unsigned n, unsigned k, const
 
 void oracle_system_print(void)
 {
-    (void)fprintf(stderr, "n=%u k=%u r=%u, wrong is %u%s\n", table.n, table.k, table.r,
+    (void)fprintf(stderr, "n=%u k=%u r=%u, wrong value %u%s\n", table.n, table.k, table.r,
                   (unsigned)table.forbidden, table.supervised ? ", the last supervises" : "");
     for (unsigned i = 0; i < (table.alike ? 1 : table.n); i++) {
         for (unsigned x = 0; x < table.states; x++) {

@@ -1,6 +1,6 @@
 /*
- * The checker against the oracle: thousands of small random systems, and the published algorithms
- * at small sizes. Every verdict, bound and trace must be what the definitions say (oracle.h).
+ * Compare the checker with the oracle (oracle.h) on thousands of small random systems, and on the
+ * published algorithms at small sizes: every verdict, bound and trace.
  *
  *     oracle_test [SEED [SYSTEMS]]   random systems
  *     oracle_test papers             published algorithms and their mutants
@@ -12,19 +12,19 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 20 }; /* more than enough for the oracle's most states */
+enum { MOST_BYTES = 1 << 20 }; /* enough for the largest system of the oracle */
 
 static uint64_t first_seed = 1979;
 static unsigned systems = 2000;
 
-/* How often each verdict was given where the property was put to the test. */
+/* Number of times each verdict was found and not vacuous. */
 static unsigned seen_holds[STEP_PROPERTIES];
 static unsigned seen_violated[STEP_PROPERTIES];
 static unsigned seen_bounds[STEP_PROPERTIES];   /* bounds other than 0 and none */
-static unsigned supervised[STEP_PROPERTIES][2]; /* of systems with a supervisor: violated, holds */
+static unsigned supervised[STEP_PROPERTIES][2]; /* for systems with a supervisor: violated, holds */
 static unsigned seen_entries;                   /* numbers of entries other than 0 and none */
 static unsigned asked;                          /* systems that were small enough */
-static enum check_verdict verdicts[STEP_PROPERTIES]; /* of the system asked about last */
+static enum check_verdict verdicts[STEP_PROPERTIES]; /* of the last system */
 
 /* What is wrong with one answer of the checker, or NULL. */
 static const char *compare(const struct oracle *oracle, enum step_property property,
@@ -35,14 +35,15 @@ static const char *compare(const struct oracle *oracle, enum step_property prope
     bool of_doorway = property == STEP_FIRST_IN || property == STEP_FIRST_ENABLED;
     if ((property == STEP_INVARIANT && !oracle->states_invariant) ||
         (of_doorway && !oracle->tells_rooms)) {
-        return result->verdict == CHECK_NOT_CHECKED ? NULL : "decided, but nothing is stated";
+        return result->verdict == CHECK_NOT_CHECKED ? NULL
+                                                    : "decided, but the machine states nothing";
     }
     if (result->verdict == CHECK_NOT_CHECKED) {
         return "not checked";
     }
     if ((result->verdict == CHECK_HOLDS) != oracle->holds[property]) {
-        return oracle->holds[property] ? "said to be violated, but holds"
-                                       : "said to hold, but does not";
+        return oracle->holds[property] ? "reported as violated, but it holds"
+                                       : "reported as holding, but it does not";
     }
     if (bounded != result->has_bound || (bounded && result->bound != oracle->bounds[property])) {
         return "the bound is wrong";
@@ -65,7 +66,7 @@ static const char *compare(const struct oracle *oracle, enum step_property prope
     return NULL;
 }
 
-/* Print one schedule of a result, as people number processes. */
+/* Print one schedule of a result, with process numbers from 1. */
 static void print_schedule(const char *what, const struct check_schedule *schedule)
 {
     (void)fprintf(stderr, "  %s", what);
@@ -75,7 +76,7 @@ static void print_schedule(const char *what, const struct check_schedule *schedu
     (void)fprintf(stderr, "\n");
 }
 
-/* Ask both about a system, if it is small enough; the number of answers that differ. */
+/* Compare both on a system, if it is small enough. Return the number of answers that differ. */
 static unsigned ask(const struct step_system *system)
 {
     static struct oracle oracle;

@@ -1,12 +1,12 @@
 /*
- * Does a reported trace show the violation? Executed on the oracle's copy of the graph and compared
- * with the definition, not with how the checker found it: see oracle.h.
+ * Does a reported trace show the violation? The trace is executed on the oracle's copy of the graph
+ * and compared with the definition of the property: see oracle.h.
  */
 #include "check/decide/oracle.h"
 
 enum { MOST_STEPS = 100000 };
 
-/* The states of a trace, from the start on, and of its loop after it. */
+/* The states of a trace from the start, then those of its loop. */
 struct replay {
     const struct oracle *oracle;
     const struct check_result *result;
@@ -42,7 +42,7 @@ static const struct oracle_state *state_at(const struct replay *r, size_t at)
     return &r->oracle->at[r->way[at]];
 }
 
-/* FIFO: somebody waits from some place to the end, another is in R (C) there and ends enabled. */
+/* FIFO: a process waits from some point to the end; another is in R (C) there and ends enabled. */
 static bool shows_overtaking(const struct replay *r)
 {
     const struct oracle_state *last = state_at(r, r->end);
@@ -62,8 +62,8 @@ static bool shows_overtaking(const struct replay *r)
     return false;
 }
 
-/* 1994: somebody not C-enabled has been in the waiting room since another left R, who is now in C,
-   or in the waiting room and C-enabled. */
+/* 1994: a process that is not C-enabled has been in the waiting room since another left R, which is
+   now in C, or in the waiting room and C-enabled. */
 static bool shows_late_first(const struct replay *r, bool of_enabled)
 {
     const struct oracle_state *last = state_at(r, r->end);
@@ -80,7 +80,8 @@ static bool shows_late_first(const struct replay *r, bool of_enabled)
     return false;
 }
 
-/* C5': the last step takes somebody into C who was in R while another waited, up to then. */
+/* C5': the last step takes a process into C that was in R during another's wait, which lasts until
+   then. */
 static bool shows_cycle(const struct replay *r)
 {
     const struct check_schedule *trace = &r->result->trace;
@@ -104,7 +105,7 @@ static bool shows_cycle(const struct replay *r)
     return false;
 }
 
-/* The system hangs somewhere on the trace, and from there on nobody makes progress. */
+/* The system hangs at some point of the trace, and no process makes progress after it. */
 static bool shows_deadlock(const struct replay *r)
 {
     for (size_t at = r->loop_end; at > r->end; at--) {
@@ -122,7 +123,7 @@ static bool shows_deadlock(const struct replay *r)
     }
 }
 
-/* Are the stopped those, and only those, of `outside` who do not step? */
+/* Are the stopped processes exactly those of `outside` that do not step? */
 static bool stopped_rightly(const struct replay *r, unsigned outside, unsigned fewer_than)
 {
     unsigned stopped = outside & ~r->steppers;
@@ -142,7 +143,7 @@ static bool shows_stand(const struct replay *r)
     return stopped_rightly(r, home->in[STEP_TRYING] | home->in[STEP_EXIT], r->oracle->r);
 }
 
-/* Somebody steps and stays in T all along; where `progress` is meant nobody enters C meanwhile. */
+/* A process steps in the loop and stays in T; for `progress` no process enters C in the loop. */
 static bool shows_lockout(const struct replay *r, bool progress, unsigned fewer_than)
 {
     const struct oracle_state *home = state_at(r, r->end);
@@ -159,7 +160,7 @@ static bool shows_lockout(const struct replay *r, bool progress, unsigned fewer_
     return stuck != 0 && stopped_rightly(r, everyone & ~home->in[STEP_REMAINDER], fewer_than);
 }
 
-/* C4': somebody waits all round the loop, in which another enters C. */
+/* C4': a process waits throughout the loop, in which another enters C. */
 static bool shows_unbounded_waiting(const struct replay *r)
 {
     unsigned waiting = state_at(r, r->end)->waiting;
@@ -176,13 +177,13 @@ static bool shows_unbounded_waiting(const struct replay *r)
     return waiting != 0 && entered;
 }
 
-/* Who has been prompt from its last step out of R on, to the end of the loop? */
+/* The processes that are prompt from their last step out of R to the end of the loop. */
 static unsigned prompt_ones(const struct replay *r)
 {
     const struct check_schedule *trace = &r->result->trace;
     const struct check_schedule *loop = &r->result->loop;
     unsigned prompt = (1U << r->oracle->n) - 1;
-    unsigned rested = 0; /* those who are back in R, seen from the end */
+    unsigned rested = 0; /* processes back in R, seen from the end */
     for (size_t at = r->loop_end; at-- > 0;) {
         unsigned process = at >= r->end ? loop->steps[at - r->end] : trace->steps[at];
         rested |= state_at(r, at)->in[STEP_REMAINDER];
@@ -191,7 +192,7 @@ static unsigned prompt_ones(const struct replay *r)
     return prompt;
 }
 
-/* Somebody T-waits all round the loop, in which another leaves R and is C-enabled out of it. */
+/* A process is T-waiting throughout the loop, in which another leaves R and becomes C-enabled. */
 static bool shows_unbounded_overtaking(const struct replay *r, unsigned of_whom)
 {
     unsigned waiting = state_at(r, r->end)->t_waiting & of_whom;

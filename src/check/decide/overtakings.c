@@ -1,13 +1,14 @@
 /*
- * The largest number of overtakings during one wait: while P_i is T-waiting (1989), how often are
- * others, all together, C-enabled after having been in R since the wait began? Each passage of each
- * counts once, when the process is out of R and C-enabled. This is decided twice: for any schedule,
- * which lets P_i be as slow as it likes, and for those that are prompt for P_i (prompt.h).
+ * Count the most overtakings during one wait: while P_i is T-waiting (1989), the number of times
+ * that other processes, taken together, become C-enabled after being in R since the wait began.
+ * Each passage of a process counts once, when the process is out of R and C-enabled. This is
+ * decided twice: for any schedule, in which P_i may be slow, and for schedules that are prompt for
+ * P_i (prompt.h).
  *
- * If FIFO enabling holds the answer is 0. Otherwise look at each i: if somebody leaves R inside a
- * strongly connected component of the states in which i waits, it comes back to R there, so it has
- * been in C, and that without bound. Else count along the longest way, over pairs of a state and
- * the set of the fresh (those who have been in R since).
+ * If FIFO enabling holds, the number is 0. Otherwise, for each i: if a process leaves R inside a
+ * strongly connected component of the states in which i waits, it returns to R there after being in
+ * C, again and again: there is no bound. If none does, count along the longest path over pairs of a
+ * state and the set of the fresh (processes that have been in R since the wait began).
  */
 #include "check/decide/property.h"
 
@@ -21,8 +22,8 @@ struct counting {
     const struct check_prompt *prompt; /* of the waiter; NULL: any schedule */
     unsigned waiter;
     struct check_witness witness;
-    int16_t *most; /* of each pair: the most overtakings on a way to it; -1: not reached yet */
-    size_t *stack; /* pairs whose count has risen */
+    int16_t *most; /* of each pair: the most overtakings on a path to it; -1: not reached yet */
+    size_t *stack; /* pairs with a larger count than before */
     size_t length, capacity;
     int error;
 };
@@ -50,7 +51,7 @@ static struct check_view view_of(const struct counting *c)
         .graph = c->enabled->graph, .data = c, .node = node_waits, .edge = edge_let};
 }
 
-/* Whose passage counts at a step to `to`, if those in `fresh` are fresh. */
+/* The fresh processes whose passage counts at a step to `to`. */
 static unsigned counted(const struct counting *c, unsigned fresh, uint32_t to)
 {
     unsigned resting = check_in_region(c->enabled->graph, to, STEP_REMAINDER);
@@ -88,7 +89,7 @@ static size_t pair_of(const struct counting *c, uint32_t state, unsigned fresh)
     return (size_t)state << c->enabled->graph->system->workers | fresh;
 }
 
-/* Note that a pair has been reached after so many overtakings. 0 or -ENOMEM. */
+/* Record that a pair is reached after `count` overtakings. 0 or -ENOMEM. */
 static int raise(struct counting *c, size_t pair, int count)
 {
     if (count <= c->most[pair]) {
@@ -108,7 +109,7 @@ static int raise(struct counting *c, size_t pair, int count)
     return 0;
 }
 
-/* Go on from a pair by each step. */
+/* Follow each step from a pair. */
 static int go_on(struct counting *c, size_t pair)
 {
     const struct check_graph *graph = c->enabled->graph;
@@ -126,7 +127,7 @@ static int go_on(struct counting *c, size_t pair)
     return error;
 }
 
-/* Count along all ways until no count rises: there is a bound, so that comes to an end. */
+/* Count along all paths until no count rises; this ends, because there is a bound. */
 static int count_waiter(struct counting *c, int64_t *bound)
 {
     const struct check_graph *graph = c->enabled->graph;
@@ -154,8 +155,8 @@ static int count_waiter(struct counting *c, int64_t *bound)
     return error;
 }
 
-/* For the trace to a prompt wait, search pairs of a state and whether the try has begun: node 2s or
-   2s+1. That a try begins with a step of the waiter is one more label, n. */
+/* Nodes of the search for a trace to a prompt wait: 2s before the try has begun in state s, 2s+1
+   after. Label n is the step of the waiter that begins the try. */
 static uint32_t pair_next(void *context, uint32_t node, unsigned label)
 {
     const struct counting *c = context;
@@ -182,7 +183,7 @@ static bool pair_goal(void *context, uint32_t node)
     return (node & 1) && check_bits_has(&c->witness.part, node / 2);
 }
 
-/* A schedule to the witness; along it the last try of the waiter is prompt, if that is asked. */
+/* A schedule to the witness; if c->prompt is set, the last try of the waiter on it is prompt. */
 static int schedule_to(struct check_graph *graph, struct counting *c,
                        struct check_schedule *schedule, uint32_t *at)
 {
@@ -201,7 +202,7 @@ static int schedule_to(struct check_graph *graph, struct counting *c,
     return error;
 }
 
-/* There is no bound: show how, if that is nearer than what is shown already. */
+/* Show that there is no bound, if this witness is nearer than the one shown. */
 static int show_unbounded(struct check_graph *graph, struct counting *c,
                           struct check_result *result)
 {
@@ -215,7 +216,7 @@ static int show_unbounded(struct check_graph *graph, struct counting *c,
                                                 c->witness.edge_process, &result->loop);
 }
 
-/* The largest count of any waiter; first of all, whether there is one. */
+/* Find whether there is a bound, then the largest count of any waiter. */
 static int count(struct check_graph *graph, struct counting *c, const struct check_prompt *prompts,
                  struct check_result *result)
 {
@@ -245,7 +246,7 @@ static int count(struct check_graph *graph, struct counting *c, const struct che
     return error;
 }
 
-/* The same of the entries of others. Overtakings without bound are entries without bound. */
+/* The same for entries of others. If overtakings have no bound, neither have entries. */
 static int count_entries(const struct check_graph *graph, const struct check_prompt *prompts,
                          struct check_result *result)
 {
@@ -275,7 +276,7 @@ static int decide(struct check_graph *graph, const struct check_enabled *enabled
     return error != 0 ? error : count_entries(graph, prompts, result);
 }
 
-/* States in which a prompt one goes on looking and somebody is in R. */
+/* States in which the prompt process rests and another is in R: these test the property. */
 static uint64_t count_tests(const struct check_graph *graph, const struct check_prompt *prompt)
 {
     uint64_t tests = 0;

@@ -1,4 +1,4 @@
-/* Who rests where, and where that leads: see prompt.h. */
+/* The states in which a process rests, and those of prompt tries: see prompt.h. */
 #include "check/decide/prompt.h"
 
 #include <errno.h>
@@ -8,13 +8,14 @@ static bool tries(const struct check_graph *graph, uint32_t state, unsigned proc
     return check_region(graph, state, process) == STEP_TRYING;
 }
 
-/* Walk along the steps of the process alone, from each state once. A walk that meets itself has
-   found a circle; one that meets another, or leaves T, has not. */
+/* Follow the steps of the process alone, from each state once. A walk that meets itself has found a
+   cycle; a walk that meets an earlier one, or leaves T, has not. */
 static int find_resting(struct check_prompt *prompt, const struct check_graph *graph)
 {
     uint32_t states = check_states(graph);
     unsigned i = prompt->process;
-    uint32_t *walks = calloc(states, sizeof *walks); /* where the walk began that came by, + 1 */
+    uint32_t *walks =
+        calloc(states, sizeof *walks); /* the first state of the walk that passed, + 1 */
     if (walks == NULL) {
         return -ENOMEM;
     }

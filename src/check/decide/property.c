@@ -1,4 +1,4 @@
-/* All properties, in order: see property.h. Exclusion, C1 and C6 are decided here. */
+/* Decide all properties in order: see property.h. Exclusion, C1, C6 and invariant are here. */
 #include "check/decide/property.h"
 
 #include "check/explore/parallel.h"
@@ -33,12 +33,12 @@ static int decide_exclusion(struct check_graph *graph, struct check_report *repo
     return 0;
 }
 
-/* What a machine says of its own states. */
+/* Decide what step_machine.wrong found. */
 static int decide_invariant(struct check_graph *graph, struct check_report *report)
 {
     struct check_result *result = &report->results[STEP_INVARIANT];
     if (graph->system->machine->wrong == NULL) {
-        result->why = "the machine states none";
+        result->why = "the machine states no invariant";
         return 0;
     }
     result->tested = check_states(graph);
@@ -90,7 +90,7 @@ static int decide_queuelike(struct check_graph *graph, const struct check_enable
     return 0;
 }
 
-/* What the report of 1979 asks counts single steps. */
+/* The properties of the 1979 report, which count single steps. */
 static int decide_1979(struct check_graph *graph, const struct check_enabled *enabled,
                        struct check_report *report)
 {
@@ -139,9 +139,10 @@ static int decide_with_edges(struct check_graph *graph, struct check_report *rep
 }
 
 /*
- * What deciding costs for each state beyond exploring. For each thread: marks, stack and frames of
- * scc.c, grown by halves (30 bytes), and the counts of waiting.c (n bytes); once: the masks of
- * enabled.h and the sets and queues of the rest (24 bytes). Marks are 31 bits.
+ * Does the memory for deciding fit? It needs, for each state and thread, the marks, stack and
+ * frames of scc.c, grown by halves (30 bytes), and the counts of waiting.c (n bytes); for each
+ * state once, the masks of enabled.h and the sets and queues of the rest (24 bytes). Marks are 31
+ * bits.
  */
 static bool analysis_fits(const struct check_graph *graph)
 {

@@ -1,6 +1,4 @@
-/*
- * The properties of the papers, decided on the state graph. docs/algorithms.md has the definitions.
- */
+/* Decide the properties of the papers on the state graph. docs/algorithms.md defines them. */
 #ifndef USHER_CHECK_PROPERTY_H
 #define USHER_CHECK_PROPERTY_H
 
@@ -14,16 +12,16 @@ enum check_verdict { CHECK_NOT_CHECKED, CHECK_HOLDS, CHECK_VIOLATED };
 
 struct check_result {
     enum check_verdict verdict;
-    uint64_t tested; /* how often the property was put to the test; 0 and holds: vacuous */
-    struct check_schedule trace; /* a shortest way to the violation */
-    struct check_schedule loop;  /* then this for ever, where the violation is an infinite run */
-    unsigned stopped;            /* processes that must stop after `trace` for it, as a mask */
+    uint64_t tested;             /* states or loops that test the property; 0 and holds: vacuous */
+    struct check_schedule trace; /* a shortest schedule to the violation */
+    struct check_schedule loop;  /* repeats for ever, if the violation is an infinite run */
+    unsigned stopped;            /* processes that stop after `trace`, as a mask */
     bool has_bound;
-    int64_t bound;   /* C4': cycles of one other; overtakings, prompt: by all others; or
-                        CHECK_UNBOUNDED */
-    int64_t entries; /* overtakings, prompt: of all others while one tries, or CHECK_UNBOUNDED */
-    int64_t robust; /* C2: holds for robustness up to this one, or CHECK_UNBOUNDED: for every one */
-    const char *why; /* for CHECK_NOT_CHECKED; for a violated invariant: what is wrong */
+    int64_t bound;   /* C4': cycles of one other process; overtakings, prompt: of all others;
+                        or CHECK_UNBOUNDED */
+    int64_t entries; /* overtakings, prompt: entries of others during one try, or CHECK_UNBOUNDED */
+    int64_t robust;  /* C2: holds for r up to this; CHECK_UNBOUNDED: for every r */
+    const char *why; /* of CHECK_NOT_CHECKED: the reason; of a violated invariant: the condition */
 };
 
 struct check_report {
@@ -50,7 +48,8 @@ int check_decide_waiting(struct check_graph *graph, const struct check_enabled *
                          struct check_report *report);
 int check_decide_overtakings(struct check_graph *graph, const struct check_enabled *enabled,
                              struct check_report *report);
-/* The most entries of others while `process` is in T, in all runs (NULL) or those of `prompt`. */
+/* Count the most entries of others while `process` is in T: in all runs (prompt is NULL) or in
+   prompt ones. */
 int check_count_entries(const struct check_graph *graph, const struct check_prompt *prompt,
                         unsigned process, int64_t *entries);
 int check_decide_first_in(struct check_graph *graph, const struct check_enabled *enabled,

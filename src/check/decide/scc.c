@@ -78,7 +78,7 @@ static int advance(struct tarjan *t)
     return 0;
 }
 
-/* The frame on top is done: hand over its component if it is its root, and return to the caller. */
+/* The frame on top is done: visit its component if it is the root, and return to the caller. */
 static void finish(struct tarjan *t)
 {
     struct frame top = t->frames[--t->frame_count];
@@ -100,7 +100,7 @@ static void finish(struct tarjan *t)
 
 int check_scc(const struct check_view *view, check_component_visitor *visit, void *context)
 {
-    /* A budget of its own: several threads look for components at once. */
+    /* Its own budget: several threads search at once. */
     struct check_budget budget = {.limit = SIZE_MAX};
     struct tarjan t = {.view = view, .visit = visit, .context = context, .budget = &budget};
     uint32_t states = check_states(view->graph);

@@ -1,15 +1,16 @@
 /*
- * Strongly connected components of a part of the state graph, each handed over when it is complete.
+ * Find the strongly connected components of a part of the state graph, and visit each when it is
+ * complete.
  *
- * A component is handed over after every component that can be reached from it: so a visitor can
- * pass facts backwards along the edges ("something bad can be reached from here") as it goes.
+ * A component is visited after every component that can be reached from it. So a visitor can pass
+ * facts backwards along the edges ("a violation can be reached from here").
  */
 #ifndef USHER_CHECK_SCC_H
 #define USHER_CHECK_SCC_H
 
 #include "check/explore/explore.h"
 
-/* The part of the graph to look at. A NULL test keeps everything. */
+/* A part of the graph. A NULL test keeps everything. */
 struct check_view {
     const struct check_graph *graph;
     const void *data;
@@ -33,7 +34,7 @@ struct check_component {
     const struct check_view *view;
     const uint32_t *states;
     uint32_t count;
-    const uint32_t *marks; /* equal for two states of the view that are complete: same component */
+    const uint32_t *marks; /* equal marks of two completed states: they are in one component */
 };
 
 typedef void check_component_visitor(void *context, const struct check_component *component);

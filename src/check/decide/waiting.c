@@ -1,10 +1,11 @@
 /*
- * C4' and C5' (1979): how often P_j can cycle, from R to C, while P_i in T (or E) does not become
- * enabled. Bounded: C4', with the largest number over all i and j. Never: C5', FIFO enabling.
+ * Decide C4' and C5' (1979): how many times P_j can go from R to C while P_i in T (or E) does not
+ * become enabled. Bounded: C4', with the largest number over all i and j. Never: C5', FIFO
+ * enabling.
  *
- * A cycle of j is counted at the step that takes j into C, if i was still waiting before that step.
- * While i waits: if j enters C inside a strongly connected component, it does so for ever and there
- * is no bound; else the longest way through the components gives it.
+ * A cycle of j counts at the step that takes j into C, if i was still waiting before that step.
+ * While i waits: if j enters C inside a strongly connected component, there is no bound; otherwise
+ * the longest path through the components gives the number.
  */
 #include "check/decide/property.h"
 #include "check/explore/parallel.h"
@@ -15,14 +16,14 @@
 struct waiting {
     const struct check_enabled *enabled;
     unsigned waiter;
-    unsigned other;      /* for the trace */
-    uint8_t *best;       /* n of each state: how often each other can yet enter C; saturated */
-    uint64_t tested;     /* states in which the waiter waits and somebody is in R */
-    unsigned overtakers; /* who enters C even once after having been in R */
+    unsigned other;  /* for the trace */
+    uint8_t *best;   /* n for each state: entries of each other process from there on, saturated */
+    uint64_t tested; /* states in which the waiter waits and another process is in R */
+    unsigned overtakers; /* processes that enter C at least once after being in R */
     unsigned most;
     bool unbounded;
     struct check_witness witness; /* a component in which another enters C */
-    uint32_t edge_from;           /* a step by which it does, in the component looked at */
+    uint32_t edge_from;           /* a step into C in the present component */
     unsigned edge_process;
     int error;
 };
@@ -37,7 +38,7 @@ static bool node_waits(const struct check_view *view, uint32_t state)
     return waits(view->data, state);
 }
 
-/* Does the waiter go on waiting without leaving its region? */
+/* Does the waiter keep waiting in its region? */
 static bool edge_waits(const struct check_view *view, uint32_t from, unsigned process, uint32_t to)
 {
     const struct waiting *w = view->data;
@@ -51,7 +52,7 @@ static bool enters(const struct check_graph *graph, uint32_t from, unsigned proc
            check_region(graph, to, process) == STEP_CRITICAL;
 }
 
-/* What one step adds to `best` of its component; entries inside the component go to *inside. */
+/* Add one step to `best` of its component; entries inside the component go to *inside. */
 static void count_step(struct waiting *w, const struct check_component *component, uint32_t from,
                        unsigned process, uint8_t *best, unsigned *inside)
 {
@@ -107,8 +108,8 @@ static void visit(void *context, const struct check_component *component)
     }
 }
 
-/* The shortest schedule to a cycle of `other` while `waiter` waits: nodes are states, begun or not,
-   and one node for "done". */
+/* Nodes of the search for a shortest schedule to a cycle of `other` while `waiter` waits: states,
+   before and after the wait has begun, and one node for "done". */
 static uint32_t done_node(const struct waiting *w)
 {
     return 2 * check_states(w->enabled->graph);
@@ -155,7 +156,7 @@ static int trace_fifo(struct waiting *w, struct check_result *result)
     return error;
 }
 
-/* All that can happen while one process waits. */
+/* Find the cycles of all others while one process waits. */
 static int decide_waiter(void *context, unsigned waiter)
 {
     struct waiting *w = (struct waiting *)context + waiter;
@@ -180,7 +181,7 @@ static int decide_waiter(void *context, unsigned waiter)
     return error != 0 ? error : w->error;
 }
 
-/* The loop of an unbounded wait: around the component, through a step of the other into C. */
+/* The loop that shows an unbounded wait: around the component, with a step of the other into C. */
 static int trace_unbounded(struct check_graph *graph, const struct check_witness *witness,
                            struct check_result *result)
 {
@@ -192,7 +193,7 @@ static int trace_unbounded(struct check_graph *graph, const struct check_witness
                                          witness->edge_process, &result->loop);
 }
 
-/* Add what was found while one process waited. */
+/* Merge the result of one waiter into the report. */
 static int merge(struct waiting *w, struct check_report *report, const struct check_witness **first)
 {
     struct check_result *bounded = &report->results[STEP_C4];

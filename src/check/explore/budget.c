@@ -38,7 +38,7 @@ int check_budget_grow(struct check_budget *budget, void **array, size_t *capacit
         next = need;
     }
     if (charge(budget, (next - *capacity) * size) != 0) {
-        next = need; /* perhaps the bare need still fits */
+        next = need; /* the bare need may still fit */
         if (charge(budget, (next - *capacity) * size) != 0) {
             return -ENOMEM;
         }

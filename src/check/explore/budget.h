@@ -1,6 +1,6 @@
 /*
- * Memory with a limit: arrays that grow, counted, so that an exploration that is too large ends
- * with a sentence and not with the machine's out-of-memory killer.
+ * Memory with a limit: arrays that grow and are counted. An exploration that is too large ends with
+ * a message before the kernel's out-of-memory killer ends it.
  */
 #ifndef USHER_CHECK_BUDGET_H
 #define USHER_CHECK_BUDGET_H
@@ -8,18 +8,18 @@
 #include <stddef.h>
 
 struct check_budget {
-    size_t used, most, limit; /* bytes: now, at the worst, at most */
+    size_t used, most, limit; /* bytes: in use now, in use at most so far, allowed */
 };
 
-/* A limit for a machine that has other things to do too: three quarters of its free memory. */
+/* Three quarters of the free memory: the rest is for other programs. */
 size_t check_budget_default(void);
 
-/* Grow *array to hold `need` items of `size` bytes; *capacity is in items. 0, or -ENOMEM: then the
-   array is as it was. */
+/* Grow *array to hold `need` items of `size` bytes; *capacity is in items. 0, or -ENOMEM with
+   the array unchanged. */
 int check_budget_grow(struct check_budget *budget, void **array, size_t *capacity, size_t need,
                       size_t size);
 
-/* calloc and free, counted. NULL if it would pass the limit. */
+/* calloc and free, counted. NULL: the limit would be exceeded. */
 void *check_budget_new(struct check_budget *budget, size_t count, size_t size);
 void check_budget_free(struct check_budget *budget, void *array, size_t count, size_t size);
 

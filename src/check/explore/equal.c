@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The pairs found, in breadth-first order, with where each came from, and a table to find them. */
+/* The pairs found, in breadth-first order, each with its predecessor, and a hash table of them. */
 struct pairs {
     uint64_t *list;
     uint32_t *parents;

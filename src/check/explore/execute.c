@@ -1,4 +1,4 @@
-/* One step of a state, executed on a copy of it: see execute.h. */
+/* Execute one step on a copy of a state: see execute.h. */
 #include "check/explore/execute.h"
 
 #include "check/explore/reduce.h"
@@ -28,7 +28,7 @@ bool check_execute(const struct check_graph *graph, uint32_t state, unsigned lab
     }
     for (unsigned i = 0; i < system->shared_words; i++) {
         u->words[i] =
-            atomic_load_explicit(&shared[i], memory_order_relaxed); /* nobody else has it */
+            atomic_load_explicit(&shared[i], memory_order_relaxed); /* no other thread has it */
     }
     if (system->machine->rebase != NULL) {
         system->machine->rebase(system, u->words, u->states);
@@ -49,7 +49,7 @@ uint32_t check_successor(struct check_graph *graph, uint32_t state, unsigned lab
     if (!check_execute(graph, state, label, &u, NULL, NULL, &error)) {
         return CHECK_NO_STATE;
     }
-    /* All parts of a successor have been numbered when its predecessor was expanded. */
+    /* All parts of a successor were numbered when its predecessor was expanded. */
     for (unsigned i = 0; i <= graph->system->n; i++) {
         if (check_parts_number(seen, i == 0 ? &seen->shared : &seen->private,
                                i == 0 ? (void *)u.words

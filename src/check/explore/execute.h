@@ -1,4 +1,4 @@
-/* Execute one step, or one event, of a state of a graph. */
+/* Execute one step or one event from a state of a graph. */
 #ifndef USHER_CHECK_EXECUTE_H
 #define USHER_CHECK_EXECUTE_H
 
@@ -10,9 +10,10 @@ struct check_unpacked {
     uint64_t words[STEP_MAX_SHARED_WORDS];
 };
 
-/* Let one thing happen to a copy of the state, and bring the result into canonical form. False
-   if it cannot happen. In a reduced graph heedless steps follow; if `parts` is not NULL they are
-   noted there, and *error says what went wrong. */
+/* Execute a label on a copy of the state, and bring the result into canonical form. False if the
+   event cannot happen. In a reduced graph the heedless steps that follow are executed too; if
+   `parts` is not NULL, the private states before them are numbered there, and *error is their
+   error (reduce.h). */
 bool check_execute(const struct check_graph *graph, uint32_t state, unsigned label,
                    struct check_unpacked *u, struct step_access *access, struct check_seen *parts,
                    int *error);

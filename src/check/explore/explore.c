@@ -1,27 +1,27 @@
 /*
  * Breadth-first exploration: see explore.h.
  *
- * Since a step is a function of the shared memory and one private state, its result is remembered
- * for each pair of part numbers (the memo), and most steps are never executed at all: what remains
- * is packing the new key and looking it up. That look-up is a cache miss, so states are expanded in
- * batches: first all keys of a batch, then their slots fetched ahead, then the look-ups.
+ * A step is a function of the shared memory and one private state. The memo keeps its result for
+ * each pair of part numbers, so most steps are not executed again: what remains is packing the new
+ * key and looking it up. The lookup is a cache miss, so states are expanded in batches: pack all
+ * keys of a batch, prefetch their slots, then look them up.
  */
 #include "check/explore/execute.h"
+#include "check/explore/progress.h"
 #include "check/explore/reduce.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { BATCH = 64, MEMO_BITS = 17, PROGRESS_COLUMNS = 80 };
+enum { BATCH = 64, MEMO_BITS = 17 };
 
 struct memo {
     uint64_t from; /* process, shared and private part, + 1; 0: empty */
     uint32_t shared, private;
 };
 
-/* One step of a batch: the parts it changed; then where to look for the state it leads to. */
+/* One step of a batch: the parts it leads to, and where to look for the new state. */
 struct found {
     uint32_t shared, private;
     uint64_t hash;
@@ -31,22 +31,14 @@ struct explorer {
     struct check_graph *graph;
     struct memo *memo;
     struct found *found; /* n for each state of a batch */
-    uint64_t *keys;      /* the key of each of those */
-    uint32_t *parts;    /* all private parts of each, where a step may change all: after a rebase */
-    uint8_t *region_of; /* of each private part */
+    uint64_t *keys;      /* the key of each */
+    uint32_t *parts;     /* all private parts of each; kept if a rebase may change them all */
+    uint8_t *region_of;  /* of each private part */
     size_t region_capacity;
     uint32_t regions_known;
-    double last_shown;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Learn the regions of private parts numbered since the last time. */
+/* Store the regions of the private parts numbered since the last call. */
 static int learn_regions(struct explorer *e)
 {
     struct check_graph *graph = e->graph;
@@ -78,25 +70,25 @@ static void note_broken(struct explorer *e, uint32_t state, unsigned process, co
     }
 }
 
-/* Does a step keep to the contract of step.h? */
-static void look_at_step(struct explorer *e, uint32_t state, unsigned process,
-                         const struct check_unpacked *u, const struct step_access *access)
+/* Note if a step breaks the contract of step.h. */
+static void verify_step(struct explorer *e, uint32_t state, unsigned process,
+                        const struct check_unpacked *u, const struct step_access *access)
 {
     const struct step_system *system = e->graph->system;
     const struct check_seen *seen = &e->graph->seen;
     uint32_t part = check_seen_part(seen, check_seen_key(seen, state), 1 + process);
     const unsigned char *own = u->states + (size_t)process * system->private_bytes;
     if (access->count != 1) {
-        note_broken(e, state, process, "a step made other than one shared access");
+        note_broken(e, state, process, "a step makes no shared access, or more than one");
     }
     if (!system->machine->loose_regions && !check_supervises(system, process) &&
         !region_change_allowed((enum step_region)e->region_of[part],
                                system->machine->region(system, own))) {
-        note_broken(e, state, process, "a step changed regions in a way the model forbids");
+        note_broken(e, state, process, "a step changed regions in a way that the model forbids");
     }
 }
 
-/* Let it happen, and number its parts; found->shared is CHECK_NO_STATE if it cannot. */
+/* Execute a label and number the parts; found->shared is CHECK_NO_STATE if it cannot happen. */
 static int execute_and_number(struct explorer *e, uint32_t state, unsigned label,
                               struct found *found)
 {
@@ -112,12 +104,12 @@ static int execute_and_number(struct explorer *e, uint32_t state, unsigned label
         return 0;
     }
     if (error == -EDOM) {
-        note_broken(e, state, process, "a step said to be heedless is not");
+        note_broken(e, state, process, "a step marked as heedless is not");
     } else if (error != 0) {
         return error;
     }
     if (check_label_event(system, label) == 0) {
-        look_at_step(e, state, process, &u, &access);
+        verify_step(e, state, process, &u, &access);
     }
     for (unsigned i = 0; system->machine->rebase != NULL && i < system->n; i++) {
         if (check_parts_number(seen, &seen->private, step_state_of(system, u.states, i),
@@ -132,7 +124,7 @@ static int execute_and_number(struct explorer *e, uint32_t state, unsigned label
     return check_parts_number(seen, &seen->shared, u.words, &found->shared);
 }
 
-/* The parts behind one label, from the memo where its result depends on two parts only. */
+/* The parts that a label leads to: from the memo if they depend on two parts only. */
 static int find_step(struct explorer *e, uint32_t state, unsigned label, struct found *found)
 {
     struct check_graph *graph = e->graph;
@@ -163,7 +155,7 @@ static uint64_t *key_of(const struct explorer *e, const struct found *found)
     return e->keys + (size_t)(found - e->found) * e->graph->seen.key_words;
 }
 
-/* Pack the key of the state that a step leads to, and fetch its slot ahead. */
+/* Pack the key of the state that a step leads to, and prefetch its slot. */
 static void pack(struct explorer *e, uint32_t state, unsigned label, struct found *found)
 {
     const struct check_seen *seen = &e->graph->seen;
@@ -183,7 +175,7 @@ static void pack(struct explorer *e, uint32_t state, unsigned label, struct foun
     __builtin_prefetch(&seen->slots[(uint32_t)found->hash & seen->slot_mask]);
 }
 
-/* Fetch ahead the key that the slot names. */
+/* Prefetch the key that the slot names. */
 static void fetch_key(struct explorer *e, const struct found *found)
 {
     const struct check_seen *seen = &e->graph->seen;
@@ -191,7 +183,7 @@ static void fetch_key(struct explorer *e, const struct found *found)
     __builtin_prefetch(check_seen_key(seen, named == 0 ? 0 : named - 1));
 }
 
-/* What is noted of a state when it is found. */
+/* Record a new state: its parent, its regions, and whether it violates exclusion or invariant. */
 static void note_state(struct explorer *e, uint32_t state, uint32_t parent)
 {
     struct check_graph *graph = e->graph;
@@ -240,15 +232,15 @@ static int reserve(struct check_graph *graph, uint32_t more)
     return error;
 }
 
-/* Has a claim of safety been broken, and is that all that is asked? */
-static bool has_seen_enough(const struct check_graph *graph)
+/* Is exclusion or invariant violated, with options.until_wrong? */
+static bool may_stop(const struct check_graph *graph)
 {
     bool crowded = graph->first_crowded != CHECK_NO_STATE &&
                    (graph->system->claims & STEP_CLAIM(STEP_EXCLUSION)) != 0;
     return graph->options.until_wrong && (crowded || graph->first_wrong != CHECK_NO_STATE);
 }
 
-/* Expand the states first .. first+count-1, all of one level or of two. */
+/* Expand the states first .. first+count-1; they are of at most two levels. */
 static int expand(struct explorer *e, uint32_t first, uint32_t count)
 {
     struct check_graph *graph = e->graph;
@@ -292,31 +284,6 @@ static int expand(struct explorer *e, uint32_t first, uint32_t count)
     return 0;
 }
 
-static void show_progress(struct explorer *e, uint32_t expanded, double start, bool last)
-{
-    struct check_graph *graph = e->graph;
-    double t = now();
-    if (graph->options.progress == NULL || (!last && t - e->last_shown < 0.2)) {
-        return;
-    }
-    if (last && e->last_shown == start) {
-        return; /* it was over before there was anything to show */
-    }
-    e->last_shown = t;
-    if (last) {
-        (void)fprintf(graph->options.progress, "\r\033[K");
-    } else {
-        char line[PROGRESS_COLUMNS];
-        (void)snprintf(line, sizeof line,
-                       "%s: %.2f M states, frontier %.2f M, depth %u, %.1f M/s, %zu MiB",
-                       graph->system->machine->name, check_states(graph) * 1e-6,
-                       (check_states(graph) - expanded) * 1e-6, graph->level_count,
-                       check_states(graph) / (t - start) * 1e-6, graph->budget.used >> 20);
-        (void)fprintf(graph->options.progress, "\r\033[K%s", line);
-    }
-    (void)fflush(graph->options.progress);
-}
-
 static int add_level(struct check_graph *graph, uint32_t first)
 {
     if (check_budget_grow(&graph->budget, (void **)&graph->levels, &graph->level_capacity,
@@ -327,7 +294,7 @@ static int add_level(struct check_graph *graph, uint32_t first)
     return 0;
 }
 
-/* Put the initial state. */
+/* Add the initial state. */
 static int begin(struct explorer *e)
 {
     struct check_graph *graph = e->graph;
@@ -364,8 +331,8 @@ static int begin(struct explorer *e)
 static int run(struct explorer *e)
 {
     struct check_graph *graph = e->graph;
-    double start = now();
-    e->last_shown = start;
+    struct check_progress progress;
+    check_progress_init(&progress, graph);
     uint32_t level_end = 1;
     for (uint32_t next = 0; next < check_states(graph);) {
         if (next == level_end) {
@@ -376,19 +343,19 @@ static int run(struct explorer *e)
         }
         uint32_t count = level_end - next < BATCH ? level_end - next : BATCH;
         if (expand(e, next, count) != 0) {
-            show_progress(e, next, start, true);
+            check_progress_clear(&progress);
             return -ENOMEM;
         }
         next += count;
-        show_progress(e, next, start, false);
-        if (has_seen_enough(graph)) {
-            show_progress(e, next, start, true);
+        check_progress_show(&progress, next);
+        if (may_stop(graph)) {
+            check_progress_clear(&progress);
             return 0;
         }
     }
-    show_progress(e, 0, start, true);
+    check_progress_clear(&progress);
     if (graph->options.reduced && !check_reduce_certify(graph)) {
-        note_broken(e, 0, 0, "a step said to be heedless is not");
+        note_broken(e, 0, 0, "a step marked as heedless is not");
     }
     graph->complete = true;
     return 0;
@@ -405,7 +372,7 @@ int check_explore(struct check_graph *graph, const struct step_system *system,
     graph->first_crowded = CHECK_NO_STATE;
     graph->first_wrong = CHECK_NO_STATE;
     graph->labels = system->n * (system->machine->events == 0 ? 1 : system->machine->events);
-    double start = now();
+    double start = check_now();
     int error = check_seen_init(&graph->seen, system, &graph->budget);
     if (error == 0) {
         e.memo = calloc((size_t)1 << MEMO_BITS, sizeof *e.memo);
@@ -416,10 +383,10 @@ int check_explore(struct check_graph *graph, const struct step_system *system,
         error = all ? begin(&e) : -ENOMEM;
     }
     if (error == 0) {
-        (void)run(&e); /* running out of memory is told by `complete` */
+        (void)run(&e); /* out of memory: `complete` stays false */
         error = add_level(graph, check_states(graph));
     }
-    graph->seconds = now() - start;
+    graph->seconds = check_now() - start;
     free(e.memo);
     free(e.found);
     free(e.keys);

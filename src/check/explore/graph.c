@@ -1,4 +1,4 @@
-/* What can be asked of a graph, and its end: see explore.h. */
+/* Queries on a graph, and freeing it: see explore.h. */
 #include "check/explore/explore.h"
 
 #include <string.h>

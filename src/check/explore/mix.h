@@ -1,10 +1,10 @@
-/* Scatter 64 bits over 64 bits: the hash behind the checker's tables. */
+/* The hash of the checker's tables. */
 #ifndef USHER_CHECK_MIX_H
 #define USHER_CHECK_MIX_H
 
 #include <stdint.h>
 
-/* Every input bit reaches every output bit: neighbouring numbers must not share slots. */
+/* Mix 64 bits: every input bit affects every output bit, so that neighbours get distant slots. */
 static inline uint64_t check_mix(uint64_t x)
 {
     x ^= x >> 32;

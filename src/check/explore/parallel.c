@@ -1,4 +1,4 @@
-/* See parallel.h. */
+/* Parts of a task on several threads: see parallel.h. */
 #include "check/explore/parallel.h"
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ int check_parallel(unsigned threads, unsigned parts, check_task *task, void *con
     pthread_t helpers[MOST_THREADS];
     unsigned started = 0;
     threads = check_parallel_threads(threads, parts);
-    /* One that cannot be started is one fewer: this thread works too. */
+    /* If a thread cannot be started, the others do its parts: this thread works too. */
     while (started + 1 < threads && started < MOST_THREADS - 1 &&
            pthread_create(&helpers[started], NULL, worker, &work) == 0) {
         started++;

@@ -13,7 +13,7 @@ static bool in_room(const struct step_system *system, const void *state)
     return system->machine->waiting_room != NULL && system->machine->waiting_room(system, state);
 }
 
-/* Take one step, and tell whether it was a read that left everything in its place. */
+/* Execute one step. True if it was a read that kept the region and the side of the doorway. */
 static bool read_and_stay(const struct step_system *system, struct step_memory *memory, void *state,
                           unsigned process)
 {
@@ -43,7 +43,7 @@ int check_reduce_run(const struct step_system *system, struct step_memory *memor
     return 0;
 }
 
-/* Does the step of the process from `state` lead to the same on every memory? */
+/* Does the step of the process lead to the same private state on every shared memory? */
 static bool is_heedless(const struct check_graph *graph, const void *state, unsigned process)
 {
     const struct step_system *system = graph->system;
@@ -88,7 +88,7 @@ bool check_reduce_certify(const struct check_graph *graph)
     return true;
 }
 
-/* Execute a schedule of the reduced graph; in its place put the one with all steps. */
+/* Execute a schedule of the reduced graph, and replace it by the schedule with all steps. */
 static int expand(struct check_instance *instance, struct check_schedule *schedule)
 {
     const struct step_system *system = instance->system;

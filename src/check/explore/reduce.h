@@ -1,29 +1,30 @@
 /*
  * Exploration without the reads that make no difference.
  *
- * A machine may say of a private state that the next step is heedless: it reads, and whatever it
+ * A machine may mark the next step of a private state as heedless: the step reads, and whatever it
  * reads it leads to the same private state, in the same region and on the same side of the doorway
  * (step_machine.heedless). In a reduced graph a process takes such steps together with the step
  * before them: an edge is one step, and then all heedless ones of the same process that follow.
  *
- * What is the same in the full and the reduced graph. Let h be a heedless step of P_i, and g a step
- * of another. h changes nothing that g sees, and g nothing that matters to h, so gh and hg lead to
- * the same state. So in any run each heedless step can be moved forward until it is next to the
- * step of P_i before it; that gives a run of the reduced graph. Every run of the reduced graph is a
- * run of the full one anyway. Between the two runs only the places of heedless steps differ, and
- * regions, shared memory and the sides of doorways are as they were, but for repetitions.
- * There are no infinitely many heedless steps in a row (an exploration that finds too many ends
- * with a complaint), so who takes infinitely many steps, or finitely many, does so in both. One
- * that stops in the midst of heedless steps stops behind them: nobody sees the difference.
+ * Which properties stay the same. Let h be a heedless step of P_i, and g a step of another process.
+ * h changes nothing that g sees, and g changes nothing that matters to h, so gh and hg lead to the
+ * same state. So in any run each heedless step can be moved to directly after the previous step of
+ * P_i; the result is a run of the reduced graph. Every run of the reduced graph is also a run of
+ * the full one. The two runs differ only in the positions of heedless steps: regions, shared memory
+ * and sides of doorways are the same, except for repetitions. There are never infinitely many
+ * heedless steps in a row (an exploration that finds too many fails), so each process takes
+ * infinitely many steps in both runs or in neither. A process that stops between heedless steps is
+ * taken to stop after them: no other process sees the difference.
  *
- * Thus everything that is said by regions, waiting rooms, shared values, and who goes on for ever
- * and who stops, is the same: exclusion; C-enabled and R-enabled (1989), and with them deadlock,
- * fifo, first-in, first-enabled, overtakings and entries; progress, lockout, starvation. So is
- * prompt: a process rests before a heedless step of its own if and only if it rests behind it. What
- * counts single steps is not: "its next step takes it to C" (1979), and so C2, C4', C5' and C6. Nor
- * is what looks at each state: invariant. These are not decided on a reduced graph.
+ * So every property stays the same that depends only on regions, waiting rooms, shared values and
+ * the sets of processes that step for ever and that stop: exclusion; C-enabled and R-enabled
+ * (1989), and with them deadlock, fifo, first-in, first-enabled, overtakings and entries; progress,
+ * lockout, starvation. So does prompt: a process rests before its heedless step if and only if it
+ * rests after it. Properties that count single steps do not: "its next step takes it to C" (1979),
+ * and so C2, C4', C5' and C6. Neither does invariant, which is about each state. These are not
+ * decided on a reduced graph.
  *
- * The machine's word is not taken for it: check_reduce_certify.
+ * check_reduce_certify checks the marks of the machine.
  */
 #ifndef USHER_CHECK_REDUCE_H
 #define USHER_CHECK_REDUCE_H
@@ -31,19 +32,19 @@
 #include "check/decide/property.h"
 
 /*
- * Let a process take its heedless steps. Each private state before one is numbered among the
- * private parts of `seen`, if that is not NULL. 0; -ENOMEM; -EDOM if a step is not what the machine
- * says, or there are too many.
+ * Execute the heedless steps of a process. If `seen` is not NULL, number the private state before
+ * each among its private parts. 0; -ENOMEM; -EDOM if a marked step is not heedless, or there are
+ * too many in a row.
  */
 int check_reduce_run(const struct step_system *system, struct step_memory *memory, void *state,
                      unsigned process, struct check_seen *seen);
 
 /*
- * Execute every heedless step that was left out on every shared memory that was found. If all are
- * heedless indeed, then no run of the full graph meets one that is not: the first that did would
- * have read what is in no shared memory of the reduced graph, although up to there the runs have
- * the same ones. (Of machines with a canonical form this is evidence, not a proof: there the step
- * is tried on canonical memories only.) False if one is not.
+ * Execute every heedless step that was left out on every shared memory that was found. False if one
+ * of them is not heedless. If all are, no run of the full graph contains a marked step that is not
+ * heedless: up to the first such step both runs have the same shared memories, so it would have
+ * read one that was tried. (For machines with a canonical form this is evidence, not a proof: the
+ * step is tried on canonical memories only.)
  */
 bool check_reduce_certify(const struct check_graph *graph);
 

@@ -1,4 +1,4 @@
-/* Shortest ways: see search.h. */
+/* Shortest schedules: see search.h. */
 #include "check/explore/search.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ int check_schedule_to(struct check_graph *graph, uint32_t state, struct check_sc
     return 0;
 }
 
-/* Append the way from `from` to `to`, along the tree of a search. */
+/* Append the path from `from` to `to` in the tree of a search. */
 static int trace_back(struct check_schedule *schedule, const uint32_t *parents, const uint8_t *via,
                       uint32_t from, uint32_t to, bool at_least_one_step)
 {
@@ -134,12 +134,12 @@ int check_search_run(const struct check_search *search, uint32_t from, bool at_l
     return error;
 }
 
-/* A walk inside a component: towards a step of somebody, or back to the beginning. */
+/* A walk inside a component: to a step of a wanted process, or back to its start. */
 struct walk {
     const struct check_view *view;
     const struct check_bits *part;
-    unsigned wanted; /* processes one of which should have a step inside */
-    uint32_t home;   /* or, if none is wanted, the state to come back to */
+    unsigned wanted; /* processes, one of which must have a step inside */
+    uint32_t home;   /* the state to return to, if no process is wanted */
 };
 
 static uint32_t walk_next(void *context, uint32_t node, unsigned process)

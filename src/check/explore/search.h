@@ -1,6 +1,6 @@
 /*
- * Shortest ways: schedules (lists of processes) to a state, around a loop, or through any graph
- * given by its steps.
+ * Shortest schedules (lists of processes): to a state, around a loop, or through any graph given by
+ * its steps.
  */
 #ifndef USHER_CHECK_SEARCH_H
 #define USHER_CHECK_SEARCH_H
@@ -8,17 +8,17 @@
 #include "check/decide/scc.h"
 #include "check/explore/bits.h"
 
-/* A schedule: process numbers from 0, or labels (explore.h) where more than steps can happen. */
+/* A schedule: process numbers from 0, or labels (explore.h) if there are events. */
 struct check_schedule {
     uint8_t *steps;
     size_t length, capacity;
 };
 
-/* All return 0 or -ENOMEM, and append. */
+/* Append to a schedule. 0 or -ENOMEM. */
 int check_schedule_add(struct check_schedule *schedule, unsigned process);
 int check_schedule_join(struct check_schedule *schedule, const struct check_schedule *more);
-/* Keep the shorter in `kept`, of two equally long ones the one that comes first in the order of the
-   process numbers; an empty one counts as none. The other is freed. */
+/* Keep the shorter of two schedules in `kept`, and free the other. Of equally long ones keep the
+   first by process numbers. An empty one counts as none. */
 void check_schedule_keep_first(struct check_schedule *kept, struct check_schedule *offered);
 void check_schedule_free(struct check_schedule *schedule);
 
@@ -37,7 +37,8 @@ struct check_search {
 
 /*
  * Append a shortest schedule from `from` to a goal and set *found to the goal, or to CHECK_NO_STATE
- * if there is none. With `at_least_one_step`, `from` itself counts only when it is come back to.
+ * if there is none. With `at_least_one_step`, `from` itself counts only when the path returns to
+ * it.
  */
 int check_search_run(const struct check_search *search, uint32_t from, bool at_least_one_step,
                      struct check_schedule *schedule, uint32_t *found);

@@ -89,7 +89,7 @@ static uint8_t bits_for(uint32_t count)
     return bits;
 }
 
-/* Lay out the fields for the parts numbered so far: word by word, none straddling. */
+/* Lay out the fields for the parts numbered so far. No field straddles two words. */
 static unsigned lay_out(const struct check_seen *seen, struct check_field *fields)
 {
     unsigned word = 0;
@@ -140,7 +140,7 @@ static void insert_slot(struct check_seen *seen, uint64_t hash, uint32_t state)
     seen->slots[at] = (struct check_slot){(uint32_t)(hash >> 32), state + 1};
 }
 
-/* Fill an empty table of the right size from the keys, fetching the slots ahead. */
+/* Fill an empty table of the right size from the keys, prefetching the slots. */
 static void rehash(struct check_seen *seen)
 {
     enum { AHEAD = 16 };
@@ -157,7 +157,7 @@ static void rehash(struct check_seen *seen)
     }
 }
 
-/* Write all keys anew with the fields of `wide`; backwards, as keys may grow. */
+/* Rewrite all keys with the fields of `wide`, last key first, since keys may grow. */
 static void repack(struct check_seen *seen, const struct check_seen *wide)
 {
     for (uint32_t i = seen->count; i-- > 0;) {
@@ -205,7 +205,7 @@ int check_seen_reserve(struct check_seen *seen, uint32_t more)
     while (need > size / 4 * 3) {
         size *= 2;
     }
-    /* The old table goes first: all that it says is in the keys. */
+    /* Free the old table first: the new one is built from the keys. */
     size_t old = (size_t)seen->slot_mask + 1;
     if (seen->budget->used - old * sizeof *seen->slots + size * sizeof *seen->slots >
         seen->budget->limit) {

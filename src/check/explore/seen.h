@@ -1,15 +1,15 @@
 /*
  * The set of states seen, exact and small.
  *
- * A state is one shared memory and n private states. Few different ones of each occur, so each is
- * kept once, numbered in the order found (a part), and a state is the tuple of its parts' numbers,
- * packed into as few bits as those numbers need (a key):
+ * A state is one shared memory and n private states. Few distinct ones of each occur. Each is
+ * stored once and numbered in the order found (a part). A state is the tuple of its parts' numbers,
+ * packed into as few bits as the numbers need (a key):
  *
  *     | x_n | ... | x_2 | x_1 | v |      one or more 64-bit words; no field straddles two words
  *
- * When a number no longer fits its field all keys are written anew with wider fields. States are
- * numbered in the order in which they are put. A state costs its key (8 bytes where the fields fit
- * one word) and a slot of the hash table (8 bytes at a load of 3/8 to 3/4).
+ * When a number no longer fits its field, all keys are rewritten with wider fields. States are
+ * numbered in the order in which they are put. A state costs its key (8 bytes if the fields fit one
+ * word) and a slot of the hash table (8 bytes at a load of 3/8 to 3/4).
  */
 #ifndef USHER_CHECK_SEEN_H
 #define USHER_CHECK_SEEN_H
@@ -22,7 +22,7 @@ enum { CHECK_KEY_WORDS = 8, CHECK_MAX_PROCESSES = 16 };
 
 #define CHECK_NO_STATE UINT32_MAX
 
-/* All different values of one part: shared memories, or private states. */
+/* All distinct values of one kind of part: shared memories, or private states. */
 struct check_parts {
     size_t bytes; /* of one value */
     unsigned char *values;
@@ -59,7 +59,7 @@ int check_seen_init(struct check_seen *seen, const struct step_system *system,
                     struct check_budget *budget);
 void check_seen_free(struct check_seen *seen);
 
-/* The number of a part's value, found or new. 0 or -ENOMEM. Widen before packing it. */
+/* Find or add the value of a part. 0 or -ENOMEM. Widen before packing its number. */
 int check_parts_number(struct check_seen *seen, struct check_parts *parts, const void *value,
                        uint32_t *number);
 
@@ -69,13 +69,13 @@ int check_seen_widen(struct check_seen *seen);
 /* Make room for `more` states, so that putting them cannot fail. 0 or -ENOMEM. */
 int check_seen_reserve(struct check_seen *seen, uint32_t more);
 
-/* The number of the state with this key; *fresh if it was not there before. Reserve first. */
+/* Find or add a state, and return its number; *fresh tells whether it is new. Reserve first. */
 uint32_t check_seen_put(struct check_seen *seen, const uint64_t *key, uint64_t hash, bool *fresh);
 
-/* Look up without putting; CHECK_NO_STATE if it is not there. */
+/* Find a state. CHECK_NO_STATE if it is not in the set. */
 uint32_t check_seen_find(const struct check_seen *seen, const uint64_t *key, uint64_t hash);
 
-/* The whole state behind a number. */
+/* Unpack the state of a number. */
 void check_seen_get(const struct check_seen *seen, uint32_t state, uint64_t *words, void *states);
 
 static inline const uint64_t *check_seen_key(const struct check_seen *seen, uint32_t state)
@@ -83,7 +83,7 @@ static inline const uint64_t *check_seen_key(const struct check_seen *seen, uint
     return seen->keys + (size_t)state * seen->key_words;
 }
 
-/* Part number in a key: field 0 is the shared memory, field 1+i process i. */
+/* The number of a part in a key: field 0 is the shared memory, field 1+i process i. */
 static inline uint32_t check_seen_part(const struct check_seen *seen, const uint64_t *key,
                                        unsigned field)
 {

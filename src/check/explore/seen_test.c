@@ -1,6 +1,6 @@
 /*
- * The set of states, unit tests: every state that was put is found again under its number and reads
- * back as it was, while fields widen, keys grow to several words, and memory runs out.
+ * Test the set of states: every state is found under its number and unpacks unchanged, while fields
+ * widen, keys grow to several words, and memory runs out.
  */
 #include "check/explore/seen.h"
 
@@ -11,7 +11,7 @@
 
 enum { WORDS = 2, BYTES = 5, MOST_STATES = 120000 };
 
-/* A whole state, as a machine would have it. */
+/* A whole state, unpacked. */
 struct whole {
     uint64_t words[WORDS];
     unsigned char states[CHECK_MAX_PROCESSES * BYTES];
@@ -35,7 +35,7 @@ static struct whole make(unsigned n, uint32_t index, uint32_t shared, uint32_t p
     w.words[1] = ~w.words[0];
     for (unsigned i = 0; i < n; i++) {
         uint32_t value = (x + i * 7) % private;
-        memcpy(w.states + i * BYTES + 1, &value, sizeof value); /* the last bytes tell them apart */
+        memcpy(w.states + i * BYTES + 1, &value, sizeof value); /* the last bytes differ */
     }
     return w;
 }
@@ -82,7 +82,7 @@ static void expect_put(struct check_seen *seen, struct whole w, uint32_t expecte
     EXPECT_EQ(fresh, expect_fresh);
 }
 
-/* The first `count` of what is remembered is there, under its numbers, and reads back the same. */
+/* The first `count` remembered states are in the set, under their numbers, and unpack unchanged. */
 static void expect_all_there(const struct check_seen *seen, uint32_t count)
 {
     EXPECT_EQ(seen->count, count);
@@ -116,7 +116,7 @@ static void states_are_numbered_in_the_order_put(void)
     struct check_seen seen;
     EXPECT_EQ(check_seen_init(&seen, &system, &budget), 0);
     for (uint32_t s = 0; s < MOST_STATES; s++) {
-        /* in an order that has nothing to do with the values */
+        /* in an order unrelated to the values */
         remembered[s] = make(2, (uint32_t)((uint64_t)s * 77773 % MOST_STATES), 300, 1000);
         expect_put(&seen, remembered[s], s, true);
     }
@@ -139,7 +139,7 @@ static void fields_widen_and_nothing_is_lost(void)
     EXPECT_EQ(seen.key_words, 1);
     for (uint32_t s = 0; s < 3000; s++) {
         unsigned before = seen.fields[0].bits * 100U + seen.fields[1].bits;
-        /* new parts all the time, of both kinds */
+        /* each state has new parts of both kinds */
         remembered[s] = make(3, s * 2 + s * 5000, 5000, 3000);
         expect_put(&seen, remembered[s], s, true);
         expect_no_field_straddles(&seen);
@@ -219,7 +219,7 @@ static void looking_up_puts_nothing(void)
     check_seen_free(&seen);
 }
 
-/* Put states until memory or they run out; how many there are then. */
+/* Put states until memory runs out or `most` are in the set. Return their number. */
 static uint32_t fill(struct check_seen *seen, uint32_t most)
 {
     uint32_t s = 0;
@@ -253,7 +253,7 @@ static void running_out_of_memory_loses_nothing(void)
             uint32_t count = fill(&seen, STATES);
             cut_short += count > 0 && count < STATES;
             expect_all_there(&seen, count);
-            /* asked again it refuses again, and still has all that it had */
+            /* it refuses again, and keeps all states */
             if (count < STATES) {
                 uint32_t number;
                 bool fresh;

@@ -1,5 +1,5 @@
 /*
- * Traces: a violation as a small text file that can be read, drawn and executed again.
+ * A trace: a violation as a small text file that can be read, drawn and replayed.
  *
  *     usher-trace 1
  *     algorithm colored-printed
@@ -10,21 +10,29 @@
  *     2<TAB>...<TAB>CC
  *     end
  *
- * One line a step: the process (from 1, or S for a supervisor), what it accessed, and after it the
- * regions of all processes but the supervisor.
- * Optional lines: "r R", and "crashes F" and the like for machines to which more than steps can
- * happen, before the property; a line of the steps then has the event's name for its access. Also
- * "stopped 1 3" and "loop" among the steps: from there on those processes take no more steps, and
- * the steps down to "end" repeat for ever.
+ * One line a step: the process (from 1, or S for a supervisor), its access, and the regions of all
+ * processes but the supervisor after the step. An event has its name in place of an access.
+ * Optional lines before the property: "r R", and the limits of machines with events ("crashes F").
+ * Optional lines among the steps: "stopped 1 3": from there on these processes take no more steps;
+ * "loop": the steps from there to "end" repeat for ever.
  */
 #ifndef USHER_CHECK_TRACE_H
 #define USHER_CHECK_TRACE_H
 
 #include "check/decide/property.h"
 
-enum { CHECK_TRACE_LINE = 1024, CHECK_TRACE_NAME = 64, CHECK_TRACE_WHY = 256 };
+enum {
+    CHECK_TRACE_LINE = 1024,
+    CHECK_TRACE_NAME = 64,
+    CHECK_TRACE_WHY = 256,
+    CHECK_TRACE_LIMITS = 17 /* limits that have a line */
+};
 
-/* A step as the file has it. */
+/* The names of limits in a trace, and the limit of each name. */
+extern const char *const check_trace_limit_names[CHECK_TRACE_LIMITS];
+unsigned *check_trace_limit(struct step_limits *limits, unsigned which);
+
+/* A step of the file. */
 struct check_trace_step {
     unsigned process; /* from 0; n is the supervisor */
     char access[CHECK_TRACE_LINE];
@@ -52,10 +60,10 @@ int check_trace_read(FILE *file, struct check_trace *trace, char why[CHECK_TRACE
 void check_trace_free(struct check_trace *trace);
 
 /*
- * Execute a trace against today's code: every step must access the same and lead to the same
- * regions; at the end of a loop the state must be the one at its beginning; more than k must be in
- * C at the end of a trace of "exclusion" or "C1". (Whether the same behaviour still violates one of
- * the other properties is for check to decide.) 0, or -EINVAL with the first difference in `why`.
+ * Execute a trace with the present code. Every step must make the same access and lead to the same
+ * regions; a loop must end in the state in which it begins; a trace of "exclusion" or "C1" must end
+ * with more than k processes in C. Other properties are not decided. 0, or -EINVAL with the first
+ * difference in `why`.
  */
 int check_trace_replay(const struct check_trace *trace, const struct step_system *system,
                        char why[CHECK_TRACE_WHY]);

@@ -1,97 +1,59 @@
 /*
- * Group by group: see sweep.h.
+ * The order of the sweep: see sweep.h.
  *
- * Groups with one sum of bytes have nothing to do with each other, so each is a task of its own for
- * check_parallel; sweep_explore.c does it.
+ * No step leads from one group to another with the same sum of bytes. So all groups of a sum are
+ * independent tasks for check_parallel; sweep_explore.c explores one.
  */
 #include "check/sweep/sweep.h"
 
 #include "check/explore/budget.h"
 #include "check/explore/parallel.h"
+#include "check/explore/progress.h"
 #include "check/sweep/sweep_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { SECONDS_BETWEEN_LINES = 5 };
-
-static double now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-void check_sweep_end(struct check_sweep_run *run, const char **where, const char *what,
+bool check_sweep_end(struct check_sweep_run *run, const char **where, const char *what,
                      const char *why)
 {
     (void)pthread_mutex_lock(&run->lock);
-    if (!atomic_load(&run->over) && where != NULL) {
+    bool first = !atomic_load(&run->over);
+    if (first && where != NULL) {
         *where = what;
         run->sweep->why = why;
     }
     atomic_store(&run->over, true);
     (void)pthread_mutex_unlock(&run->lock);
-}
-
-static void show_state(const struct check_sweep_run *run, const uint32_t *key)
-{
-    const struct step_machine *machine = run->system->machine;
-    for (unsigned w = 0; machine->print_word != NULL && w < run->system->shared_words; w++) {
-        char word[128];
-        uint64_t value;
-        memcpy(&value,
-               (const char *)check_numbers_value(&run->parts.shared, key[0]) + w * sizeof value,
-               sizeof value);
-        (void)machine->print_word(run->system, w, value, word, sizeof word);
-        (void)fprintf(run->options->progress, "    %s\n", word);
-    }
-    for (unsigned i = 0; i < run->system->n; i++) {
-        const unsigned char *state = check_numbers_value(&run->parts.private, key[1 + i]);
-        (void)fprintf(run->options->progress,
-                      "    P%u in %c, bytes of its state that are not 0:", i + 1,
-                      step_region_letter(machine->region(run->system, state)));
-        for (size_t b = 0; b < run->parts.private.bytes; b++) {
-            if (state[b] != 0) {
-                (void)fprintf(run->options->progress, " %zu:%02x", b, state[b]);
-            }
-        }
-        (void)fprintf(run->options->progress, "\n");
-    }
+    return first;
 }
 
 void check_sweep_violated(struct check_sweep_run *run, const uint32_t *key, const char *what,
                           const char *why)
 {
-    check_sweep_end(run, &run->sweep->violated, what, why);
-    if (run->options->progress != NULL) {
-        (void)fprintf(run->options->progress, "    %s: %s\n", what, why != NULL ? why : "violated");
-        show_state(run, key);
+    bool first = check_sweep_end(run, &run->sweep->violated, what, why);
+    if (first) {
+        check_sweep_show_state(run, key);
     }
 }
 
 void check_sweep_complain(struct check_sweep_run *run, enum check_sweep_result result)
 {
     if (result == CHECK_SWEEP_ACCESSES) {
-        check_sweep_end(run, &run->sweep->broken, "a step made other than one shared access", NULL);
+        (void)check_sweep_end(run, &run->sweep->broken,
+                              "a step makes no shared access, or more than one", NULL);
     } else if (result == CHECK_SWEEP_NO_IMAGE) {
-        check_sweep_end(run, &run->sweep->broken, "a step does something else in the mirror", NULL);
+        (void)check_sweep_end(run, &run->sweep->broken,
+                              "a step and its mirror image lead to different states", NULL);
     } else {
-        check_sweep_end(run, NULL, NULL, NULL); /* no room */
+        (void)check_sweep_end(run, NULL, NULL, NULL); /* no room */
     }
-}
-
-/* All that is in memory. */
-static size_t used(struct check_sweep_run *run)
-{
-    return check_sweep_parts_used(&run->parts) + atomic_load(&run->groups.used);
 }
 
 bool check_sweep_make_room(struct check_sweep_run *run)
 {
-    size_t all = used(run);
+    size_t all = check_sweep_used(run);
     size_t limit = run->groups.limit;
     if (run->spill.fd < 0 || all <= limit - limit / 8) {
         return true;
@@ -100,23 +62,6 @@ bool check_sweep_make_room(struct check_sweep_run *run)
     size_t wanted = limit / 2;
     return check_spill_beyond(&run->spill, &run->groups, run->sum,
                               parts < wanted ? wanted - parts : 0) == 0;
-}
-
-static void show_progress(struct check_sweep_run *run)
-{
-    double t = now();
-    if (run->options->progress == NULL || t - run->last_line < SECONDS_BETWEEN_LINES) {
-        return;
-    }
-    run->last_line = t;
-    (void)fprintf(run->options->progress,
-                  "    %.1f M states, %.2f M/s, sum %u, %u groups, %.1f M memories, %.0f MiB, "
-                  "%.0f M on disk\n",
-                  (double)run->sweep->states * 1e-6,
-                  (double)run->sweep->states * 1e-6 / (t - run->start), run->sum, run->groups.count,
-                  (double)run->parts.shared.count * 1e-6, (double)used(run) / (1 << 20),
-                  (double)run->spill.keys * 1e-6);
-    (void)fflush(run->options->progress);
 }
 
 void check_sweep_add_up(struct check_worker *w, const struct check_group *group, uint64_t all,
@@ -132,14 +77,13 @@ void check_sweep_add_up(struct check_worker *w, const struct check_group *group,
     sweep->loops += loops;
     sweep->largest = group->count > sweep->largest ? group->count : sweep->largest;
     w->transitions = w->full_states = 0;
-    show_progress(run);
     (void)pthread_mutex_unlock(&run->lock);
-    if (used(run) > run->groups.limit) {
-        check_sweep_end(run, NULL, NULL, NULL);
+    if (check_sweep_used(run) > run->groups.limit) {
+        (void)check_sweep_end(run, NULL, NULL, NULL);
     }
 }
 
-/* A task of check_parallel: one group of the level. */
+/* A task of check_parallel: explore one group of the level. */
 static int explore_one(void *context, unsigned part)
 {
     struct check_sweep_run *run = context;
@@ -153,7 +97,7 @@ static int explore_one(void *context, unsigned part)
         w = check_worker_new(run);
     }
     if (w == NULL) {
-        check_sweep_end(run, NULL, NULL, NULL);
+        (void)check_sweep_end(run, NULL, NULL, NULL);
         return 0;
     }
     memset(w->targets, 0, sizeof w->targets);
@@ -167,7 +111,7 @@ static int explore_one(void *context, unsigned part)
     return 0;
 }
 
-/* The largest first, so that what is left for the end is small. */
+/* Largest first: the last tasks, which leave threads idle, are then small. */
 static int by_size(const void *a, const void *b)
 {
     const struct check_group *x = *(struct check_group *const *)a;
@@ -177,7 +121,7 @@ static int by_size(const void *a, const void *b)
     return (of_x < of_y) - (of_x > of_y);
 }
 
-/* All groups with one sum of bytes. */
+/* Explore all groups of the present sum. */
 static int explore_level(struct check_sweep_run *run)
 {
     run->level_count = 0;
@@ -198,7 +142,7 @@ static int explore_level(struct check_sweep_run *run)
     return error;
 }
 
-/* Only steps, and events that may happen at all. */
+/* All steps, and the events that the limits allow. */
 static void choose_labels(struct check_sweep_run *run)
 {
     const struct step_limits *limits = &run->system->limits;
@@ -235,12 +179,15 @@ static void finish(struct check_sweep_run *run)
         check_worker_free(w);
     }
     sweep->complete = !atomic_load(&run->over);
+    if (!sweep->complete) {
+        sweep->states = sweep->all_states = atomic_load(&run->expanded);
+    }
     sweep->groups = run->groups.count;
     sweep->shared_parts = run->parts.shared.count;
     sweep->private = run->parts.private.count;
     sweep->most = run->groups.most + check_sweep_parts_used(&run->parts);
     sweep->spilled = run->spill.keys;
-    sweep->seconds = now() - run->start;
+    sweep->seconds = check_now() - run->start;
     check_groups_free(&run->groups);
     check_spill_free(&run->spill);
     check_sweep_parts_free(&run->parts);
@@ -251,7 +198,7 @@ int check_sweep(struct check_sweep *sweep, const struct step_system *system,
                 const struct check_sweep_options *options)
 {
     memset(sweep, 0, sizeof *sweep);
-    if (system->n > CHECK_SWEEP_PROCESSES || system->machine->stage == NULL) {
+    if (check_sweep_refusal(system) != NULL) {
         return -EINVAL;
     }
     struct check_sweep_run *run = calloc(1, sizeof *run);
@@ -266,7 +213,8 @@ int check_sweep(struct check_sweep *sweep, const struct step_system *system,
     run->system = system;
     run->options = options;
     run->sweep = sweep;
-    run->start = run->last_line = now();
+    run->start = check_now();
+    atomic_init(&run->next_line, run->start + CHECK_SWEEP_LINE_SECONDS);
     (void)pthread_mutex_init(&run->lock, NULL);
     choose_labels(run);
     check_groups_init(&run->groups, 1 + system->n,

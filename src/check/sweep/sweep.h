@@ -1,79 +1,93 @@
 /*
- * Explore more states than memory holds: in groups, one after the other, that are forgotten when
- * they are done.
+ * Explore a machine whose states do not fit in memory: group by group, each forgotten when done.
  *
- * A machine may say how far all has come (step_machine.stage and phase): bytes that no step and no
- * event ever makes smaller. States with the same bytes are a group. From a group there is a way to
- * groups with a larger sum of bytes only; so groups are explored in the order of their sums, each
- * to its end, and then nothing leads back to it. What is kept is the group at hand, and of those to
- * come the states already found, in a file where memory is short. That is exact: no state is told
- * from another by a hash alone.
+ * The machine tells how far a state has progressed (step_machine.stage and phase): bytes that no
+ * step and no event makes smaller. States with the same bytes form a group. A step leads to the
+ * same group or to one with a larger sum of bytes. The sweep explores the groups in order of their
+ * sums, each to its end; after that no step leads back to it, and its states are freed. Memory
+ * holds the groups being explored and the states already found of later groups; those go to a file
+ * if memory runs short. States are compared in full, never by a hash alone.
  *
- * What is decided, as on the whole graph:
+ * Decided, with the same result as on the whole graph:
  *
- *     exclusion, invariant    in each state when it is found
- *     lockout                 a loop never leaves its group, nor does who tries then cease to: so a
- *                             component of the graph is one of its group, and is judged there. If
- *                             lockout holds so do starvation and progress, which ask for less
- *     nobody is stuck         running alone for ever is a loop, too
+ *     exclusion, invariant    in each state, when it is found
+ *     lockout                 a loop never leaves its group, and a process in T stays in T there:
+ *                             so the loops of each group are judged in the group. Lockout implies
+ *                             starvation and progress
+ *     solo                    a process that runs alone ends its operation: a violation is a loop
  *
- * Not decided: whatever else there is; how many steps anyone takes. There are no traces: of what is
- * violated the state is shown.
+ * No other property is decided, and no steps are counted. There are no traces: the sweep shows the
+ * state in which a property is violated.
  *
- * Mirrored, if asked: a machine may say that it does not matter if two processes change their names
- * (step_machine.mirror). Then of a state and its mirror image only one need be kept, and is, where
- * their groups differ or where a group is entered; inside a group steps are left as they are, so
- * that a component has its own processes and not their images. What the image of a part is nobody
- * need say: every step that is executed is executed by the image's process on the image of the
- * memory, too, and what that leads to is the image of what this leads to. That an image never has
- * two originals, nor two images, is checked for every step of every state; so the mirror images of
- * the states explored are states of the system, and with these they are all.
+ * Mirrored: some processes may swap names without any effect (step_machine.mirror). The sweep then
+ * keeps one of a state and its mirror image when a step enters a group. Steps inside a group stay
+ * as they are, so that a loop keeps its processes. The machine does not define images: for every
+ * step executed, the image's process executes it on the image of the memory, and the results are
+ * each other's images. The sweep checks for every step that each part has exactly one image. So the
+ * images of explored states are reachable, and together with the explored states they are all.
  *
- * Settled, if asked: a machine may bring a private state into a form that nobody can tell from it
- * in the shared memory as it is (step_machine.settle). That is done to whoever steps, and to all
- * others when the shared memory has changed. What is left has fewer steps that change nothing, and
- * the same of all that is decided here: settling changes neither shared memory nor phase, and from
- * a loop it takes nobody's steps altogether. Whether a machine settles what it may is not seen
- * here; a test compares with all states (tests/pool_sweep_test.c), where there are not too many.
+ * Settled: a machine may replace a private state by one with the same future in the present shared
+ * memory (step_machine.settle). The sweep does so after each step for the process that stepped,
+ * and for all others if shared memory changed. This leaves out steps that change nothing. It
+ * changes no shared memory and no phase, and no process loses all its steps in a loop: the decided
+ * properties stay the same. The sweep cannot check `settle` itself; tests/pool_sweep_test.c
+ * compares with the whole graph at small sizes.
  *
- * For all else the machine's word is not taken: a byte that becomes smaller, a process that has no
- * image, a step that makes more than one access, end the exploration with a sentence.
+ * Everything else that the machine promises is checked: a byte that becomes smaller, a process
+ * without an image or a step with more than one access ends the sweep with a sentence.
  */
 #ifndef USHER_CHECK_SWEEP_H
 #define USHER_CHECK_SWEEP_H
 
+#include "check/decide/property.h"
 #include "step/step.h"
 
 #include <stdio.h>
 
 struct check_sweep_options {
-    size_t memory;    /* bytes; 0: check_budget_default() */
-    unsigned threads; /* groups with one sum at once; 0: as many as there are processors */
+    size_t memory;    /* bytes for states; 0: check_budget_default() */
+    unsigned threads; /* groups explored at once, all of one sum; 0: one a processor */
     bool mirrored, settled;
-    const char *spill; /* a directory on a disk, for states that memory has no room for; or NULL */
-    FILE *progress;    /* where to show it, or NULL: a line now and then */
+    const char *spill; /* directory for a file of states that do not fit in memory, or NULL */
+    FILE *progress;    /* a line every five seconds goes here, or NULL */
+    FILE *violation;   /* the state that violates a property goes here; NULL: to `progress` */
 };
 
 struct check_sweep {
-    uint64_t states;      /* explored */
-    uint64_t all_states;  /* those, and mirror images that were not */
-    uint64_t transitions; /* steps and events from these */
-    uint64_t full_states; /* states with k in C and somebody trying: exclusion put to the test */
-    uint64_t loops;       /* components in which somebody tries: lockout put to the test */
-    uint32_t groups, largest;       /* groups, and the states of the largest */
-    uint32_t shared_parts, private; /* different shared memories, private states */
+    uint64_t states;          /* explored */
+    uint64_t all_states;      /* explored, plus mirror images; if not complete: explored */
+    uint64_t transitions;     /* steps and events from the explored states */
+    uint64_t full_states;     /* states with k in C and a process in T: these test exclusion */
+    uint64_t loops;           /* loops with a process in T: these test lockout */
+    uint32_t groups, largest; /* number of groups, states of the largest */
+    uint32_t shared_parts, private; /* distinct shared memories, distinct private states */
     size_t most;                    /* bytes used at most */
-    uint64_t spilled;               /* states that were on the disk, some of them more than once */
+    uint64_t spilled;               /* states written to the file; a state may count twice */
     double seconds;
-    bool complete;        /* false: the memory limit, or what is violated, ended it */
-    const char *violated; /* what is, or NULL; */
-    const char *why;      /* and how, if it is an invariant */
-    const char *broken;   /* the machine does not keep to its word: what it did, or NULL */
+    bool complete;        /* false: no more room, or a violation, ended the sweep */
+    const char *violated; /* the violated property, or NULL */
+    const char *why;      /* how, for a violated invariant */
+    const char *broken;   /* how the machine broke its contract, or NULL */
 };
 
-/* 0, with what was found in `sweep`; or -EINVAL if the machine says nothing of stages, or has more
-   processes than bytes; or why there is no file in the directory for states. */
+/* The largest n that can be swept. */
+enum { CHECK_SWEEP_PROCESSES = 5 };
+
+/* The name of the property that only a sweep decides: a process that runs alone ends its
+   operation. */
+#define CHECK_SWEEP_SOLO "solo"
+
+/* Why the system cannot be swept, as a sentence without its subject; NULL if it can. */
+const char *check_sweep_refusal(const struct step_system *system);
+
+/* Explore `system` into `sweep`. 0; -EINVAL if check_sweep_refusal has a reason; -ENOMEM; or the
+   error of creating the file in options->spill. */
 int check_sweep(struct check_sweep *sweep, const struct step_system *system,
                 const struct check_sweep_options *options);
+
+/* Write the verdicts of a sweep into `report`, and that on CHECK_SWEEP_SOLO, which has no place
+   there, into `solo`. A violated property has no trace. */
+void check_sweep_report(const struct step_system *system, const struct check_sweep *sweep,
+                        struct check_report *report, struct check_result *solo);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * One group: every state of it, and what lies behind: see sweep.h.
+ * Explore one group, and put the states found beyond it into their groups: see sweep.h.
  *
- * As in explore.c, what a step leads to is remembered for each pair of parts, and states are
- * expanded in batches, so that the memo and the slots can be fetched ahead.
+ * As in explore.c, a memo keeps where a step leads from each pair of parts, and states are expanded
+ * in batches, so that the memo and the slots can be prefetched.
  */
 #include "check/sweep/sweep_judge.h"
 #include "check/sweep/sweep_run.h"
@@ -41,8 +41,7 @@ static uint64_t image_bytes(const struct check_sweep_parts *parts, uint64_t byte
     return image;
 }
 
-/* Of a state outside the group at hand and its image take the one whose bytes, or whose numbers,
-   come first. */
+/* The one with the smaller bytes is kept; if these are equal, the one with the smaller numbers. */
 uint64_t check_sweep_choose(const struct check_sweep_parts *parts, uint32_t *key, uint64_t bytes)
 {
     uint32_t image[CHECK_SWEEP_KEY];
@@ -77,7 +76,7 @@ static struct check_memo *memo_of(const struct check_worker *w, uint64_t from)
     return &w->memo[from * 0x9e3779b97f4a7c15ULL >> (64 - MEMO_BITS)];
 }
 
-/* From the memo, or by executing it. */
+/* Where a label leads: from the memo, or by executing it. */
 static enum check_sweep_result find_step(struct check_worker *w, unsigned label, uint32_t shared,
                                          uint32_t private, struct check_memo *found)
 {
@@ -98,7 +97,7 @@ static enum check_sweep_result find_step(struct check_worker *w, unsigned label,
     return CHECK_SWEEP_OK;
 }
 
-/* The shared memory has changed: some of what others know may be without meaning now. */
+/* Settle all other processes: shared memory has changed. */
 static bool settle_others(struct check_worker *w, unsigned process, uint32_t *key)
 {
     const struct step_system *system = w->run->system;
@@ -118,9 +117,9 @@ static bool settle_others(struct check_worker *w, unsigned process, uint32_t *ke
     return true;
 }
 
-/* Where a label leads from a state of the group. */
-static bool look(struct check_worker *w, struct check_group *group, uint32_t state, unsigned label,
-                 struct check_found *found)
+/* Find the state and the group that a label leads to. False: the sweep has ended. */
+static bool follow(struct check_worker *w, struct check_group *group, uint32_t state,
+                   unsigned label, struct check_found *found)
 {
     struct check_sweep_run *run = w->run;
     unsigned process = label % run->system->n;
@@ -148,12 +147,13 @@ static bool look(struct check_worker *w, struct check_group *group, uint32_t sta
     uint64_t bytes = check_sweep_bytes(&run->parts, found->key);
     if (bytes != group->bytes) {
         if (became_smaller(group->bytes, bytes)) {
-            check_sweep_end(run, &run->sweep->broken, "what only grows became smaller", NULL);
+            (void)check_sweep_end(run, &run->sweep->broken,
+                                  "a value that only grows became smaller", NULL);
             return false;
         }
         found->group = target_of(w, check_sweep_choose(&run->parts, found->key, bytes));
         if (found->group == NULL) {
-            check_sweep_end(run, NULL, NULL, NULL);
+            (void)check_sweep_end(run, NULL, NULL, NULL);
             return false;
         }
     }
@@ -164,7 +164,7 @@ static bool look(struct check_worker *w, struct check_group *group, uint32_t sta
     return true;
 }
 
-/* Put what was found where it belongs, and note where the steps lead. */
+/* Put a found state into its group, and record the edge of a step. False: the sweep has ended. */
 static bool put(struct check_worker *w, struct check_group *group, uint32_t state, unsigned label,
                 const struct check_found *found)
 {
@@ -180,7 +180,7 @@ static bool put(struct check_worker *w, struct check_group *group, uint32_t stat
         to = there == CHECK_NO_ROOM ? CHECK_NO_ROOM : to;
     }
     if (to == CHECK_NO_ROOM) {
-        check_sweep_end(run, NULL, NULL, NULL);
+        (void)check_sweep_end(run, NULL, NULL, NULL);
         return false;
     }
     if (label < n) {
@@ -189,7 +189,7 @@ static bool put(struct check_worker *w, struct check_group *group, uint32_t stat
     return true;
 }
 
-/* Is anything wrong with a state of the group, or its image? */
+/* Do exclusion and the invariant hold in a state and in its image? */
 static bool is_right(struct check_worker *w, const uint32_t *key)
 {
     struct check_sweep_run *run = w->run;
@@ -227,7 +227,7 @@ static bool is_right(struct check_worker *w, const uint32_t *key)
     return true;
 }
 
-/* Room for the edges of so many states, and of one more. */
+/* Make room for the edges of `states` states and one more. */
 static bool more_edges(struct check_worker *w, uint32_t states)
 {
     size_t each = w->run->system->n * sizeof *w->edges;
@@ -262,7 +262,7 @@ static bool expand(struct check_worker *w, struct check_group *group, uint32_t f
             return false;
         }
         for (unsigned l = 0; l < labels; l++) {
-            if (!look(w, group, first + s, run->labels[l], &w->found[s * labels + l])) {
+            if (!follow(w, group, first + s, run->labels[l], &w->found[s * labels + l])) {
                 return false;
             }
         }
@@ -281,7 +281,7 @@ static bool expand(struct check_worker *w, struct check_group *group, uint32_t f
     return true;
 }
 
-/* How many states the group stands for, with their images. */
+/* The number of states of the group and of their images. */
 static uint64_t count_all(const struct check_sweep_run *run, const struct check_group *group)
 {
     const struct check_sweep_parts *parts = &run->parts;
@@ -299,7 +299,7 @@ static uint64_t count_all(const struct check_sweep_run *run, const struct check_
     return all;
 }
 
-/* What was put away of the group. */
+/* Read back all states of the group that are in the file. */
 static bool bring_back(struct check_sweep_run *run, struct check_group *group)
 {
     int error;
@@ -313,25 +313,27 @@ void check_sweep_explore(struct check_worker *w, struct check_group *group)
 {
     struct check_sweep_run *run = w->run;
     if (!bring_back(run, group)) {
-        check_sweep_end(run, NULL, NULL, NULL);
+        (void)check_sweep_end(run, NULL, NULL, NULL);
         return;
     }
     for (uint32_t next = 0; next < group->count;) {
         uint32_t count = group->count - next < BATCH ? group->count - next : BATCH;
         if (!check_sweep_make_room(run) || !more_edges(w, next + count)) {
-            check_sweep_end(run, NULL, NULL, NULL);
+            (void)check_sweep_end(run, NULL, NULL, NULL);
         }
         if (atomic_load(&run->over) || !expand(w, group, next, count)) {
             return;
         }
         next += count;
+        (void)atomic_fetch_add_explicit(&run->expanded, count, memory_order_relaxed);
+        check_sweep_progress(run);
     }
     for (size_t e = 0; e < (size_t)group->count * run->system->n; e++) {
         w->edges[e] = w->edges[e] > group->count ? group->count : w->edges[e];
     }
     struct check_loops loops;
     if (check_sweep_judge(&run->parts, &run->groups, group, w->edges, &loops) != 0) {
-        check_sweep_end(run, NULL, NULL, NULL);
+        (void)check_sweep_end(run, NULL, NULL, NULL);
         return;
     }
     if (loops.what != NULL) {

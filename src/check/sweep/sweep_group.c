@@ -16,7 +16,7 @@ void check_groups_init(struct check_groups *groups, unsigned width, size_t limit
     (void)pthread_mutex_init(&groups->lock, NULL);
 }
 
-static void forget_spilled(struct check_group *group)
+static void free_spilled(struct check_group *group)
 {
     while (group->spilled != NULL) {
         struct check_spilled *spilled = group->spilled;
@@ -32,7 +32,7 @@ void check_groups_free(struct check_groups *groups)
             struct check_group *group = groups->buckets[b];
             groups->buckets[b] = group->next_in_bucket;
             check_group_empty(groups, group);
-            forget_spilled(group);
+            free_spilled(group);
             (void)pthread_mutex_destroy(&group->lock);
             free(group);
         }
@@ -110,7 +110,7 @@ static bool same_key(const struct check_groups *groups, const uint32_t *a, const
     return different == 0;
 }
 
-/* The slot where a key is, or would be. */
+/* The slot of a key, or the empty slot for it. */
 static uint32_t slot_of(const struct check_groups *groups, const struct check_group *group,
                         const uint32_t *key, uint64_t hash)
 {
@@ -147,7 +147,7 @@ static bool more_slots(struct check_groups *groups, struct check_group *group)
     if (!check_groups_charge(groups, (size - old) * sizeof *group->slots)) {
         return false;
     }
-    free(group->slots); /* all that they say is in the keys */
+    free(group->slots); /* they are built again from the keys */
     group->slots = calloc(size, sizeof *group->slots);
     if (group->slots == NULL) {
         discharge(groups, size * sizeof *group->slots);

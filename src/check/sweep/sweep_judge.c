@@ -1,9 +1,9 @@
 /*
- * The loops of one group: see sweep_judge.h.
+ * Judge the loops of one group: see sweep_judge.h.
  *
- * A run in which some have stopped and all others go on fairly ends up in a component in which
- * exactly the others step, as in lockout.c; and it is in one group. All other groups together are
- * one more state here, in which all rest for ever.
+ * As in lockout.c, a fair run in which some processes have stopped ends in a component in which
+ * exactly the others step. That component is in one group. All other groups are represented by one
+ * additional state that every step leads back to.
  */
 #include "check/sweep/sweep_judge.h"
 
@@ -18,7 +18,7 @@ struct judging {
     struct check_loops *loops;
 };
 
-/* Those in a region in a state, as a mask. */
+/* The processes in a region, as a mask. */
 static unsigned in_region(const struct judging *j, uint32_t state, enum step_region region)
 {
     const uint32_t *key = check_group_key(j->groups, j->group, state);
@@ -29,9 +29,9 @@ static unsigned in_region(const struct judging *j, uint32_t state, enum step_reg
     return mask;
 }
 
-/* Can the process, alone, go round in the component without ever being out of its operation? From
-   every state it has one step: so it goes round, if it does, after as many as there are states. */
-static bool goes_round(const struct judging *j, const struct check_component *component,
+/* Can the process, running alone, stay in the component and in its operation for ever? It has one
+   step from each state, so it does if it does for more steps than the component has states. */
+static bool never_ends(const struct judging *j, const struct check_component *component,
                        unsigned process)
 {
     const struct check_graph *graph = component->view->graph;
@@ -68,8 +68,8 @@ static void visit(void *context, const struct check_component *component)
         j->loops->state = first;
     }
     for (unsigned i = 0; i < system->n; i++) {
-        if ((steppers >> i & 1) && goes_round(j, component, i)) {
-            j->loops->what = "somebody is stuck";
+        if ((steppers >> i & 1) && never_ends(j, component, i)) {
+            j->loops->what = CHECK_SWEEP_SOLO;
             j->loops->state = first;
         }
     }

@@ -1,4 +1,4 @@
-/* Values, numbered: see sweep_numbers.h. */
+/* Numbered values: see sweep_numbers.h. */
 #include "check/sweep/sweep_numbers.h"
 
 #include "check/explore/mix.h"
@@ -17,7 +17,7 @@ void *check_reserve(size_t count, size_t size)
     if (memory == MAP_FAILED) {
         return NULL;
     }
-    if (count * size >= LARGE) { /* it is read here and there: the fewer pages the better */
+    if (count * size >= LARGE) { /* reads are random: large pages save TLB misses */
         (void)madvise(memory, count * size, MADV_HUGEPAGE);
     }
     return memory;
@@ -98,7 +98,7 @@ static void enter(const struct check_numbers *n, struct check_slots *slots, uint
     atomic_store_explicit(&slots->at[at], number + 1, memory_order_release);
 }
 
-/* Twice as many slots, once they are half full. */
+/* Double the slots if they are half full. False: no memory. */
 static bool more_slots(struct check_numbers *n)
 {
     struct check_slots *slots = atomic_load(&n->slots);

@@ -1,4 +1,4 @@
-/* Parts and steps: see sweep_parts.h. */
+/* Numbered parts, and steps on them: see sweep_parts.h. */
 #include "check/sweep/sweep_parts.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ int check_sweep_parts_init(struct check_sweep_parts *p, const struct step_system
     }
     (void)pthread_mutex_init(&p->lock, NULL);
     size_t bytes = system->shared_words * sizeof(uint64_t);
-    uint32_t most = LEAST_SHARED; /* as many as there might be room for */
+    uint32_t most = LEAST_SHARED; /* at least as many as memory can hold */
     while (most < MOST_SHARED && most * (bytes + sizeof *p->stage) < memory) {
         most *= 2;
     }
@@ -64,8 +64,8 @@ size_t check_sweep_parts_used(const struct check_sweep_parts *p)
            check_numbers_used(&p->private, 4 + p->system->n * sizeof *p->private_image[0]);
 }
 
-/* Which of the values that `wrong` tells apart; the last stands for all beyond what there is room
-   for, and is looked at each time. */
+/* The index of a value of step_machine.judged. CHECK_SWEEP_JUDGED stands for all values without a
+   number: states with it are judged each time. */
 static uint8_t judged_as(struct check_sweep_parts *p, uint64_t value)
 {
     unsigned j = 0;
@@ -78,7 +78,7 @@ static uint8_t judged_as(struct check_sweep_parts *p, uint64_t value)
     return (uint8_t)j;
 }
 
-/* Under the lock: the number of a part, found or new. NONE: no room. */
+/* Find or add a part, under the lock. NONE: no room. */
 static uint32_t number_shared(struct check_sweep_parts *p, const uint64_t *words)
 {
     uint32_t v = check_numbers_find(&p->shared, words);
@@ -111,14 +111,14 @@ static uint32_t number_private(struct check_sweep_parts *p, const void *state)
     return x;
 }
 
-/* Are they each other's image, as far as anyone has said? */
+/* Are `a` and `b` recorded as each other's image? */
 static bool are_paired(_Atomic uint32_t *image_of_a, uint32_t a, _Atomic uint32_t *image_of_b,
                        uint32_t b)
 {
     return check_sweep_other(image_of_a, a) == b && check_sweep_other(image_of_b, b) == a;
 }
 
-/* Under the lock: `a` and `b` are each other's image, now and as long as anyone has asked. */
+/* Record `a` and `b` as each other's image, under the lock. False: one of them has another. */
 static bool pair(_Atomic uint32_t *image_of_a, uint32_t a, _Atomic uint32_t *image_of_b, uint32_t b)
 {
     if (image_of_a[a] == 0) {
@@ -166,7 +166,8 @@ static enum check_sweep_result execute(const struct check_sweep_parts *p, unsign
     return CHECK_SWEEP_OK;
 }
 
-/* All of an outcome has been seen before, and its image's if there is one: no lock. */
+/* Find the numbers of an outcome and, if there is one, of its image, without the lock. False: a
+   part is new, or the images are not recorded. */
 static bool is_known(const struct check_sweep_parts *p, unsigned process, const struct outcome *out,
                      const struct outcome *image, uint32_t *to_shared, uint32_t *to_private)
 {
@@ -183,7 +184,7 @@ static bool is_known(const struct check_sweep_parts *p, unsigned process, const 
                       ix);
 }
 
-/* Under the lock: number an outcome, and its image's if there is one. */
+/* Number an outcome and, if there is one, its image, under the lock. */
 static enum check_sweep_result note(struct check_sweep_parts *p, unsigned process,
                                     const struct outcome *out, const struct outcome *image,
                                     uint32_t *to_shared, uint32_t *to_private)

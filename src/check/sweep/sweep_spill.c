@@ -1,4 +1,4 @@
-/* Groups in a file: see sweep_spill.h. */
+/* States in a file: see sweep_spill.h. */
 #include "check/sweep/sweep_spill.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static int read_all(int fd, void *bytes, size_t size, uint64_t offset)
     return 0;
 }
 
-/* Under both locks: all that is there of a group. */
+/* Write all states of a group, under the locks of the file and of the group. */
 static int put_away(struct check_spill *spill, struct check_groups *groups,
                     struct check_group *group)
 {
@@ -86,6 +86,7 @@ static int put_away(struct check_spill *spill, struct check_groups *groups,
     *spilled = (struct check_spilled){group->spilled, spill->end, group->count};
     spill->end += size;
     spill->keys += group->count;
+    spill->on_disk += group->count;
     group->spilled = spilled;
     group->spilled_count += group->count;
     check_group_empty(groups, group);
@@ -134,10 +135,11 @@ bool check_spill_back(struct check_spill *spill, struct check_groups *groups,
     }
     free(keys);
     (void)fallocate(spill->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)spilled->offset,
-                    (off_t)(count * each)); /* the disk's room back, if it can */
+                    (off_t)(count * each)); /* frees disk space where the file system can */
     spilled->offset += count * each;
     spilled->count -= count;
     group->spilled_count -= count;
+    spill->on_disk -= count;
     if (spilled->count == 0) {
         group->spilled = spilled->next;
         free(spilled);
