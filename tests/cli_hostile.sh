@@ -29,7 +29,7 @@ begin waits usher run cut true
 eventually stands cut 1 "$pid"
 : >"$USHER_DIR/cut"
 ends "$pid" 69
-grep -q "cut short" "$dir/waits.err" || fail "it does not say why it ended"
+grep -q "truncated" "$dir/waits.err" || fail "it does not say why it ended"
 passed
 
 # What a peer says of who holds is shown, and that is all: pid 1 is told of, and lives.

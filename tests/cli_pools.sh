@@ -82,7 +82,7 @@ grep -qE "^  2 +$sleeper +[0-9.]+ m?s  " "$dir/out" || fail "the holder of seat 
 grep -qE "^  \+1 +$waiter +[0-9.]+ m?s  usher run" "$dir/out" || fail "the one that waits is not shown"
 status 0 usher status
 narrow
-[ "$(grep -c seats, "$dir/out")" -eq 2 ] || fail "not all pools are shown"
+[ "$(grep -cE ' seats?, ' "$dir/out")" -eq 2 ] || fail "not all pools are shown"
 let_go holder
 ends "$holder" 0
 is_in waiter
@@ -139,7 +139,7 @@ now_is sized '.seats == 3 and .free == 0 and .waiters == []'
 status 0 usher resize sized 1
 now_is sized '.seats == 1 and (.holders | length) == 3 and .free == 0'
 status 0 usher status sized
-grep -q '2 going' "$dir/out" || fail "the table does not say that two seats go"
+grep -q 'shrinking by 2' "$dir/out" || fail "the table does not say that two seats go"
 let_go one
 ends "$one" 0
 let_go two
@@ -167,7 +167,7 @@ now_is sized '.seats == 2 and .free == 2'
 status 66 usher resize nosuch 1
 [ ! -e "$USHER_DIR/nosuch" ] || fail "resize has made a pool"
 status 64 usher resize sized 65534
-says sized "at most"
+says sized "cannot have 65534 seats, at most 1024"
 now_is sized '.seats == 2'
 status 0 usher run -k 2 sized true
 status 78 usher run -k 1 sized true
@@ -178,7 +178,7 @@ hold inside sized
 inside=$pid
 is_in inside
 status 69 usher remove sized
-says sized "in use" "--force"
+says sized "in use by 1 holder and 0 waiters" "--force"
 hold other sized
 other=$pid
 is_in other
@@ -186,6 +186,7 @@ hold outside sized
 outside=$pid
 eventually stands sized 1 "$outside"
 status 69 usher remove sized
+says sized "in use by 2 holders and 1 waiter "
 status 0 usher remove sized --force
 prints ""
 ends "$outside" 69
@@ -233,11 +234,11 @@ for process in "$command1" "$command2"; do
     eventually process_is "$process" ZX
 done
 status 0 usher doctor sick
-grep -q '4 had died' "$dir/out" || { cat "$dir/out" && fail "doctor does not count four dead"; }
+grep -q 'Cleaned up after 4 dead guests' "$dir/out" || { cat "$dir/out" && fail "doctor does not count four dead"; }
 grep -q '2 seats, 2 free, 0 waiting' "$dir/out" || { cat "$dir/out" && fail "doctor has not finished what they left"; }
 now_is sick '.free == 2 and .holders == [] and .waiters == [] and .reaped == 4'
 status 0 usher doctor sick
-grep -q 'Nobody had died' "$dir/out" || fail "doctor finds the dead twice"
+grep -q 'No dead processes to clean up' "$dir/out" || fail "doctor finds the dead twice"
 # bytes of the seats, the rows and the words are changed
 size=$(stat -c %s "$USHER_DIR/sick")
 seats_at=$(od -An -t u8 -j 48 -N 8 "$USHER_DIR/sick" | tr -d ' ') # docs/pool-format.md

@@ -181,9 +181,9 @@ done
 [ ! -e "$dir/ran" ] || fail "a command has run without a seat"
 now_is number '.gave_up == 12' # four options that wait, three times each; one that does not wait cannot give up
 status 75 usher run -v -w 0.05 number true
-says "no seat was had"
+says "no seat became free in"
 status 75 usher run -v -n number true
-says "no seat was had"
+says "no seat is free"
 let_go one
 let_go two
 ends "$one" 0
@@ -216,7 +216,7 @@ hold two guests
 two=$pid
 eventually stands guests 1 "$two"
 status 69 usher run guests true
-says guests full
+says guests "full: 2 of 2 guest rows"
 status 69 usher run -n guests true
 status 69 usher acquire guests
 now_is guests "(.holders | length) == 1 and (.waiters | map(.pid)) == [$two]"
@@ -232,7 +232,7 @@ status 0 usher run env true
 prints ""
 status 0 usher run -v env true
 [ "$(wc -l <"$dir/said.err")" -eq 2 ] || fail "-v says more or less than two lines"
-grep -qE '^usher: pool env: seat 0 with ticket [0-9]+ after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say what was had"
-grep -qE '^usher: pool env: seat 0 given back after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say how long it was held"
+grep -qE '^usher: pool env: got seat 0 with ticket [0-9]+ after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say which seat it got"
+grep -qE '^usher: pool env: released seat 0 after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say how long it was held"
 
 echo "$checks checks passed"

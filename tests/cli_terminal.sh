@@ -30,9 +30,9 @@ shows_not() {
     has "$at" "$1" && { cat -v "$dir/$at.tty" && fail "the terminal shows: $1"; }
     passed
 }
-# how many lines tell how a wait stands
-told() {
-    tr '\r' '\n' <"$dir/$at.tty" | grep -ac 'in line' || :
+# lines: how often the line of a wait was drawn.
+lines() {
+    tr '\r' '\n' <"$dir/$at.tty" | grep -ac 'usher: waiting for' || :
 }
 waits() { # POOL SECONDS: the first in line does so at least so long
     pool_is "$1" ".waiters[0].seconds > $2"
@@ -138,7 +138,7 @@ hold holder p
 is_in holder
 keys 'usher run p true\n'
 eventually line_has p 1
-shows 'number 1 of 1 in line'
+shows 'usher: waiting for p: 1st of 1 '
 keys '\003'
 eventually line_has p 0
 # shellcheck disable=SC2016
@@ -178,12 +178,12 @@ now_is p '.waiters == []'
 
 # The line that tells how the wait stands: the place, who holds, since when; and it is gone at the end.
 terminal line 'usher run p echo got-it'
-shows "usher: p: number 1 of 1 in line; $command sh -c .* for [0-9]"
-first=$(told)
-more_told() {
-    [ "$(told)" -gt "$first" ]
+shows "usher: waiting for p: 1st of 1 \(longest holder: sh -c .*, pid $command, [0-9]+ m?s\)"
+first=$(lines)
+more_lines() {
+    [ "$(lines)" -gt "$first" ]
 }
-eventually more_told
+eventually more_lines
 let_go holder
 ends $terminal 0
 grep -aqF "${clear}got-it" "$dir/line.tty" || { cat -v "$dir/line.tty" && fail "the line is not cleared"; }
@@ -194,10 +194,10 @@ hold before q
 before=$pid
 eventually stands q 1 "$before"
 terminal line 'usher run q echo got-it'
-shows 'number 2 of 2 in line'
+shows 'usher: waiting for q: 2nd of 2 '
 kill -TERM "$before"
 ends "$before" 143
-shows 'number 1 of 1 in line'
+shows 'usher: waiting for q: 1st of 1 '
 shows_not 'about' # nothing is known yet of how long they hold
 kill -TERM "$(usher status q --json | jq '.waiters[0].pid')"
 ends $terminal 143
@@ -214,7 +214,7 @@ for n in 1 2 3 4 5; do
     eventually stands q $n "$pid"
 done
 terminal line 'usher run q echo got-it'
-shows 'number 6 of 6 in line; .*; about [0-9.]+ s'
+shows 'usher: waiting for q: 6th of 6, about [0-9]+ s \(longest holder: '
 let_go holder
 ends $terminal 0
 
@@ -238,10 +238,10 @@ terminal short 'usher run -v q echo got-it'
 eventually line_has q 1
 let_go holder
 ends $terminal 0
-shows '^.*usher: pool q: seat 0 with ticket [0-9]+ after [0-9.]+ m?s'
-shows 'usher: pool q: seat 0 given back after [0-9.]+ m?s'
+shows '^.*usher: pool q: got seat 0 with ticket [0-9]+ after [0-9.]+ m?s'
+shows 'usher: pool q: released seat 0 after [0-9.]+ m?s'
 if has short 'with ticket [0-9]+ after [0-4]?[0-9]?[0-9] ms'; then
-    shows_not 'in line'
+    shows_not 'usher: waiting for'
 fi
 
 # It is never wider than the terminal, and names of any length are borne.
@@ -249,20 +249,20 @@ long=$(printf '%0200d' 0)
 hold holder "$long"
 is_in holder
 terminal wide "usher run $long echo got-it"
-shows "^.*usher: \.\.0+: number 1 of 1 in line; $command .* for [0-9]"
+shows "^.*usher: waiting for \.\.0+: 1st of 1 \(held by pid $command, [0-9]+ m?s\)"
 name=$long
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
     name=../pools/$name
 done
 terminal wide "usher run $USHER_DIR/$name echo got-it"
-shows "^.*usher: \.\.0+: number 2 of 2 in line; $command .* for [0-9]"
+shows "^.*usher: waiting for \.\.0+: 2nd of 2 \(held by pid $command, [0-9]+ m?s\)"
 [ "$(tr '\r' '\n' <"$dir/wide.tty" | sed "s/$esc\\[K//" | wc -L)" -lt 80 ] || fail "wider than the terminal"
 let_go holder
 ends $terminal 0
 hold holder q
 is_in holder
 terminal narrow 'stty cols 30; exec usher run q echo got-it'
-shows 'number 1 of 1'
+shows 'usher: waiting for q: 1st of'
 [ "$(tr '\r' '\n' <"$dir/narrow.tty" | sed "s/$esc\\[K//" | wc -L)" -lt 30 ] || fail "wider than the terminal"
 let_go holder
 ends $terminal 0

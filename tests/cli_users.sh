@@ -50,7 +50,7 @@ chmod 644 "$dir/anns/p" # to read it is not enough
 status 77 bob status p
 # root would have to trust her file
 status 77 usher run p true
-says p "another user"
+says p "another user" "$dir/anns/p: owner $ann, mode 644"
 status 0 ann run -n p true
 # a pool of root's that nobody else may write
 USHER_DIR=$dir/roots

@@ -37,18 +37,18 @@ shows "^  0 .*[0-9]+@.* sh -c"
 shows "^  1 .*[0-9]+@.* sh -c"
 shows "^  1 next .*[0-9]+@"
 let_go first
-shows "nobody waits"
+shows "no waiters"
 kill -STOP "$server"
-shows "its servers have not answered for [0-9]"
+shows "the servers have not answered for [0-9]"
 terminal send-keys '?' # it is still there for who presses a key
-shows "any other key: back"
+shows "any other key: close this help"
 terminal send-keys x
-shows "its servers have not answered for|do not answer"
+shows "the servers have not answered for|do not answer"
 kill -CONT "$server"
 eventually pool_is "$p" '.seats == 2'
 shows "^> $p +2 "
 kill -STOP "$server"
-shows "its servers have not answered for"
+shows "the servers have not answered for"
 terminal send-keys q
 shows "over 0"
 kill -CONT "$server"

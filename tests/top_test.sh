@@ -171,7 +171,7 @@ shows '^  0 +red +[0-9]+ .* sleep 1005$'
 shows '^  1-2 +free'
 press Down
 shows '^> rest'
-shows '^  nobody waits'
+shows '^  no waiters'
 press j k Up
 shows '^> builds'
 press f
@@ -185,7 +185,7 @@ press t
 order 'sleep 1001' 'sleep 1002'
 press s
 press C-s '?' # the first would hold up the output of others
-shows 'how many stand in line'
+shows 'waiters in line'
 press x
 shows '^builds: 2 seats'
 
