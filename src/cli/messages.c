@@ -131,9 +131,9 @@ static enum cli_exit exit_code(int error, bool creating)
 /* Is the error about the pool's file or its directory, so that the message names it? */
 static bool is_about_file(int error)
 {
-    static const int errors[] = {ENOENT, EEXIST,  EACCES,   EPERM,   EKEYREJECTED,    ELOOP,
-                                 ENODEV, ENODATA, EMSGSIZE, EBADMSG, EPROTONOSUPPORT, EUCLEAN,
-                                 ENOLCK, ENOSPC,  EROFS,    EDQUOT};
+    static const int errors[] = {ENOENT,  EEXIST,  EACCES,   EKEYREJECTED, ELOOP,
+                                 ENODEV,  ENODATA, EMSGSIZE, EBADMSG,      EPROTONOSUPPORT,
+                                 EUCLEAN, ENOLCK,  ENOSPC,   EROFS,        EDQUOT};
     for (size_t e = 0; e < sizeof errors / sizeof errors[0]; e++) {
         if (errors[e] == -error) {
             return true;
