@@ -1,13 +1,13 @@
 #!/bin/sh
-# usher(1) and pools on ZooKeeper: a real server, commands whose seat is lost, wrappers that are
-# killed; and what is said if there is no module for it. usage: cli_zk.sh BUILD
+# usher(1) and pools on ZooKeeper, with a real server: lost seats, killed wrappers, and the message if the
+# module is missing. usage: cli_zk.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 # shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/cli_support.sh"
 
 status 69 env USHER_MODULES="$dir" usher run zk://127.0.0.1/pool true
 says "pool zk://127.0.0.1/pool" "libzookeeper-st2"
-# pools on this machine need none, and nothing that it needs
+# other pools need neither the module nor the client library
 status 0 env USHER_MODULES="$dir" usher run local -k 1 -- true
 ldd "$build/usher" "$build/libusher.so" >"$dir/out"
 grep -q libc.so "$dir/out" || fail "ldd does not say what is needed"
@@ -16,7 +16,7 @@ passed
 
 . "$(dirname "$0")/cli_zk_server.sh"
 
-# A command in a seat: what it sees, what comes back.
+# A command in a seat: its environment and its status.
 status 7 usher run "$here/gpu" -k 2 -- sh -c 'echo $USHER_SEAT $USHER_SEATS $USHER_TICKET; exit 7'
 prints "0 2 0"
 status 0 usher run "$here/gpu" -- sh -c 'echo $USHER_FENCE'
@@ -29,7 +29,7 @@ prints 0
 status 0 usher run "$here/gpu" -- usher run "$here/gpu" -- usher run "$here/gpu" -- echo nested
 prints nested
 
-# The pool itself.
+# Verbs that manage the pool.
 status 78 usher run "$here/gpu" -k 3 -- true
 says "has 2 seats, not 3"
 status 73 usher create "$here/gpu" -k 2
@@ -49,7 +49,7 @@ status 64 usher run "zk://127.0.0.1:$port/" -- true
 status 69 env USHER_ZK_TIMEOUT=200ms usher run zk://127.0.0.1:1/pool -- true
 says "do not answer"
 
-# A line: who is in it, in order; who does not wait, and who stops waiting.
+# The line: its order, -n, -w, and a wait that is interrupted.
 hold first "$here/one"
 is_in first
 hold second "$here/one"
@@ -80,7 +80,7 @@ status 0 usher status "$here/one"
 grep -q "one: 2 seats, 2 free, 0 waiting;" "$dir/out" || fail "no counts"
 status 0 usher remove "$here/one"
 
-# Labels and commands, as every machine sees them; another machine is another name of it.
+# Labels and commands, as other machines see them (another host name is another machine).
 status 0 usher run "$here/cards" --labels left,right --env CARD -- sh -c 'echo $USHER_LABEL $CARD'
 prints "left left"
 hold labelled "$here/cards" --labels left,right
@@ -98,7 +98,7 @@ fi
 let_go labelled
 status 78 usher run "$here/cards" --labels one,two,three -- true
 
-# A wrapper that is killed takes its command with it, and its seat is given on.
+# A wrapper is killed: its command dies, and the next waiter gets the seat.
 sessions_are_short
 status 0 usher create "$here/single" -k 1
 hold killed "$here/single"
@@ -108,7 +108,7 @@ kill -KILL "$killed"
 eventually process_is "$command" ZX
 status 0 usher run "$here/single" -- true
 
-# The servers are silent: the command is told to end, and killed if it does not.
+# The servers are silent: the command gets SIGTERM, then SIGKILL.
 begin asked usher run "$here/single" -- \
     sh -c 'trap "echo asked; exit 3" TERM; echo in; sleep 60 & wait'
 asked=$pid

@@ -1,13 +1,13 @@
 #!/bin/sh
-# usher acquire and release of a pool on ZooKeeper: the keeper, a process that holds the seat for a
-# shell; what ends it, what its end does, and what is said. usage: cli_zk_acquire.sh BUILD
+# usher acquire and release of a pool on ZooKeeper: the keeper, what ends it, what its end does, and its
+# messages. usage: cli_zk_acquire.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 # shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/cli_support.sh"
 . "$(dirname "$0")/cli_zk_server.sh"
 
-# script NAME SHELL LINES: a script that says STEP and stays there until it is let go with `go NAME`;
-# `reaches NAME STEP` waits for that. Its pid is $pid.
+# script NAME SHELL LINES: start a script as $pid. Its function `step STEP` waits for `go NAME`; `reaches NAME
+# STEP` waits until the script is there.
 script() {
     rm -f "$dir/$1.gate" "$dir/$1.step"
     mkfifo "$dir/$1.gate"
@@ -31,21 +31,21 @@ held_by() {
 is_free() {
     pool_is "$1" '.holders == [] and .waiters == []'
 }
-# keeper PID: the keeper of what that process holds.
+# keeper PID: the keepers of the seats of this process.
 keeper() {
     ps -eo pid=,comm=,args= | awk -v shell="$1" '$2 ~ /^usher-(keep|lost)$/ && $(NF-1) == shell {print $1}'
 }
 has_no_keeper() {
     [ -z "$(keeper "$1")" ]
 }
-# With a session time of a minute what is given on in time was given on by somebody.
+# With a session time of a minute, a seat that is free soon was released, not lost.
 long="env USHER_ZK_TIMEOUT=60s"
 short="env USHER_ZK_TIMEOUT=2s"
 
 for shell in dash bash; do
     command -v $shell >/dev/null || { echo "SKIPPED: there is no $shell here" && continue; }
     p=$here/$shell
-    # as the manual says
+    # as in the manual
     script plain $shell "seat=\$(usher acquire $p) || exit 1; step got \$seat; usher release $p; step done"
     reaches plain 'got 0'
     held_by "$p" "$pid" || fail "$shell: not held by the script"
@@ -60,7 +60,7 @@ for shell in dash bash; do
     [ -z "$(keeper "$pid")" ] || fail "$shell: the keeper is still there"
     go plain
     ends "$pid" 0
-    # the shell is killed, or ends: the next has the seat at once, and the keeper is gone
+    # the shell is killed, or ends: the next waiter gets the seat at once, and the keeper ends
     script killed $shell "seat=\$($long usher acquire $p); step got \$seat"
     killed=$pid
     reaches killed 'got 0'
@@ -77,7 +77,7 @@ for shell in dash bash; do
     go over
     ends "$pid" 0
     eventually is_free "$p"
-    # in a function whose output is read, in a pipeline, with all that is said read, too
+    # in a function whose output is read, in a pipeline, with standard error redirected
     script inside $shell "enter() { seat=\$(usher acquire $p); echo \$seat; }; step got \$(enter 2>&1)"
     reaches inside 'got 0'
     held_by "$p" "$pid" || fail "$shell: in a function: not held by the script"
@@ -95,7 +95,7 @@ for shell in dash bash; do
     ends "$pid" 0
 done
 
-# Several seats for one shell, in one line with others; release gives all of them back.
+# Several seats for one shell; release releases all of them.
 p=$here/several
 script several sh "a=\$(usher acquire $p -k 3); b=\$(usher acquire $p); step \$a \$b; usher release $p; step done"
 reaches several '0 1'
@@ -107,7 +107,7 @@ now_is "$p" '.free == 3'
 go several
 ends "$pid" 0
 
-# What a script can know of its seat; a command that it runs while it holds the only one.
+# The variables of the seat; a nested command while the shell holds the only seat.
 p=$here/inside
 script exported sh "eval \"\$(usher acquire --export $p)\"
     step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$((USHER_FENCE > 0)) \$USHER_POOL
@@ -122,7 +122,7 @@ status 75 usher run -n "$p" true
 go exported
 ends "$pid" 0
 
-# Under usher run of the same pool that seat is the script's already.
+# Under usher run of the same pool, acquire prints the seat that is held.
 eventually is_free "$p"
 status 0 usher run "$p" -- sh -c "usher acquire $p && usher acquire $p"
 prints "0
@@ -132,7 +132,7 @@ status 0 usher run "$p" -- sh -c "echo \$USHER_FENCE; unset USHER_FENCE
 [ "$(sort -u "$dir/out" | wc -l)" -eq 1 ] || fail "not the same fence everywhere"
 eventually is_free "$p"
 
-# For a process that is named.
+# --for PID.
 p=$here/other
 sleep 1000 &
 other=$!
@@ -151,7 +151,7 @@ status 64 usher acquire "$p" --for $other
 says "$other" "cannot hold a seat"
 now_is "$p" '.free == 1'
 
-# A keeper that is asked to end gives the seat back; one that is killed has it given on in time.
+# SIGTERM to a keeper releases the seat; after SIGKILL the seat is free when the session ends.
 script asked sh "seat=\$($long usher acquire $p); step got \$seat; usher release $p; step \$?"
 reaches asked 'got 0'
 kill -TERM "$(keeper "$pid")"
@@ -169,7 +169,7 @@ reaches widowed 75
 go widowed
 ends "$pid" 0
 
-# The keeper has nothing open that is the shell's: no pipe, no lock, no directory, no terminal.
+# The keeper has no pipe, lock, directory or terminal of the shell open.
 script open sh "exec 8>$dir/lock; cd $dir; seat=\$(usher acquire $p 2>$dir/open.said); step got \$seat"
 reaches open 'got 0'
 kept=$(keeper "$pid")
@@ -181,7 +181,7 @@ go open
 ends "$pid" 0
 eventually is_free "$p"
 
-# acquire ends in line: nobody waits in its place.
+# acquire is ended while it waits: its keeper leaves the line.
 hold first "$p"
 is_in first
 for signal in INT TERM KILL; do
@@ -201,7 +201,7 @@ status 64 usher acquire "$p" --mode 660
 let_go first
 eventually is_free "$p"
 
-# Killed while it waits: acquire says so. At any other moment: nothing is held for nobody.
+# The keeper is killed while it waits: acquire says so. Killed at any other moment: no seat stays held.
 hold first "$p"
 is_in first
 begin waiting env USHER_ZK_TIMEOUT=2s usher acquire "$p" --for $$
@@ -215,7 +215,7 @@ for moment in 1 3 5 7 9 11 13 15 17; do
     sleep 1000 &
     other=$!
     begin hunted env USHER_ZK_TIMEOUT=2s usher acquire "$p" --for $other
-    sleep "0.0$(printf %02d $moment)" # no moment in particular
+    sleep "0.0$(printf %02d $moment)" # any moment
     case $((moment % 3)) in
     0) victim=$pid ;;
     1) victim=$other ;;
@@ -229,7 +229,7 @@ for moment in 1 3 5 7 9 11 13 15 17; do
     eventually has_no_keeper $other
 done
 
-# A seat whose number cannot be told is not taken.
+# If the number cannot be printed, the seat is released.
 got=0
 usher acquire "$p" >/dev/full 2>"$dir/said.err" || got=$?
 [ $got -eq 71 ] || fail "acquire to a full disk ended with $got"
@@ -240,7 +240,7 @@ usher acquire "$p" >&- 2>"$dir/said.err" || got=$?
 [ $got -eq 71 ] || fail "acquire without a standard output ended with $got"
 now_is "$p" '.free == 1'
 
-# The seat is lost: the shell is told, and its release says so; if it wants a signal, in time.
+# The seat is lost: the shell gets a message, usher release reports it, and --signal comes in time.
 script lost sh "seat=\$($short usher acquire $p); step got \$seat; usher release $p; step \$?"
 lost=$pid
 reaches lost 'got 0'
@@ -248,7 +248,7 @@ script told sh "trap 'told=yes' USR1; seat=\$($short usher acquire $here/told --
     echo in >$dir/in; until [ -n \"\${told-}\" ]; do sleep 0.05; done; usher release $here/told; step \$?"
 told=$pid
 eventually is_not_empty "$dir/in"
-# One whose messages nobody reads any more is signalled even so.
+# A shell whose standard error is not read any more gets the signal, too.
 mkfifo "$dir/unread"
 cat "$dir/unread" >/dev/null &
 reader=$!

@@ -1,6 +1,6 @@
 #!/bin/sh
-# usher top of a pool on ZooKeeper, in a real terminal (tmux): who is where, and a screen that goes
-# on while the servers are silent. usage: cli_zk_top.sh BUILD
+# usher top of a pool on ZooKeeper, in a real terminal (tmux): guests with their machines, and a screen that keeps
+# working while the servers are silent. usage: cli_zk_top.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 # shellcheck disable=SC2154
 . "$(dirname "$0")/cli_support.sh"
@@ -40,7 +40,7 @@ let_go first
 shows "no waiters"
 kill -STOP "$server"
 shows "the servers have not answered for [0-9]"
-terminal send-keys '?' # it is still there for who presses a key
+terminal send-keys '?' # keys still work
 shows "any other key: close this help"
 terminal send-keys x
 shows "the servers have not answered for|do not answer"
