@@ -177,7 +177,7 @@ now_is p '.waiters == []'
 
 # The line of a wait: the place, the longest holder and how long it has held; removed at the end.
 terminal line 'usher run p echo got-it'
-shows "usher: waiting for p: 1st of 1 \(longest holder: sh -c .*, pid $command, [0-9]+ m?s\)"
+shows "usher: waiting for p: 1st of 1 \((longest holder:|held by) sh -c.*, pid $command, [0-9]+ m?s\)"
 first=$(lines)
 more_lines() {
     [ "$(lines)" -gt "$first" ]
@@ -213,7 +213,7 @@ for n in 1 2 3 4 5; do
     eventually stands q $n "$pid"
 done
 terminal line 'usher run q echo got-it'
-shows 'usher: waiting for q: 6th of 6, about [0-9]+ s \(longest holder: '
+shows 'usher: waiting for q: 6th of 6, about [0-9]+ s \((longest holder:|held by) '
 let_go holder
 ends $terminal 0
 
@@ -248,13 +248,13 @@ long=$(printf '%0200d' 0)
 hold holder "$long"
 is_in holder
 terminal wide "usher run $long echo got-it"
-shows "^.*usher: waiting for \.\.0+: 1st of 1 \(held by pid $command, [0-9]+ m?s\)"
+shows "^.*usher: waiting for \.\.0+: 1st of 1 \(held by (sh.*, )?pid $command, [0-9]+ m?s\)"
 name=$long
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
     name=../pools/$name
 done
 terminal wide "usher run $USHER_DIR/$name echo got-it"
-shows "^.*usher: waiting for \.\.0+: 2nd of 2 \(held by pid $command, [0-9]+ m?s\)"
+shows "^.*usher: waiting for \.\.0+: 2nd of 2 \(held by (sh.*, )?pid $command, [0-9]+ m?s\)"
 [ "$(tr '\r' '\n' <"$dir/wide.tty" | sed "s/$esc\\[K//" | wc -L)" -lt 80 ] || fail "wider than the terminal"
 let_go holder
 ends $terminal 0

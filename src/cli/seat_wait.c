@@ -130,26 +130,32 @@ static const char *ordinal_ending(uint32_t number)
     return number % 10 > 3 || number / 10 % 10 == 1 ? "th" : endings[number % 10];
 }
 
-/* Append the longest holder, as much as fits: its command, its pid, how long it has held. */
+/* Append the longest holder: its command, its pid and how long it has held. On a narrow terminal the
+   text is shorter, the command is truncated, and finally left out. */
 static void append_holder(char *line, size_t room, const struct usher_guest *holder)
 {
-    enum { LEAST_COMMAND = 8 };
+    static const struct {
+        const char *text;
+        size_t least; /* columns of the command */
+    } forms[] = {{" (longest holder: ", 12}, {" (held by ", 4}};
     char command[64];
     char held[32];
     char who[96];
     char tail[160];
+    (void)cli_command(holder, command, sizeof command);
     (void)snprintf(tail, sizeof tail, "pid %s, %s)", cli_pid_text(holder, who, sizeof who),
                    cli_short_duration(cli_now_ns() - holder->since_ns, held, sizeof held));
-    size_t used = strlen(line) + strlen(tail) + 1;
-    size_t with_command = used + strlen(" (longest holder: , ");
-    if (with_command + LEAST_COMMAND < room) {
-        size_t fits = room - with_command + 1;
-        (void)cli_command(holder, command, fits < sizeof command ? fits : sizeof command);
-        append(line, room, " (longest holder: %s, %s", command, tail);
-    } else if (used + strlen(" (longest holder: ") <= room) {
-        append(line, room, " (longest holder: %s", tail);
-    } else if (used + strlen(" (held by ") <= room) {
-        append(line, room, " (held by %s", tail);
+    size_t length = strlen(command);
+    for (size_t f = 0; f < 2; f++) {
+        size_t taken = strlen(line) + strlen(forms[f].text) + strlen(", ") + strlen(tail) + 1;
+        if (taken + (length < forms[f].least ? length : forms[f].least) <= room) {
+            append(line, room, "%s%s, %s", forms[f].text, cli_truncate(command, room - taken),
+                   tail);
+            return;
+        }
+    }
+    if (strlen(line) + strlen(forms[1].text) + strlen(tail) < room) {
+        append(line, room, "%s%s", forms[1].text, tail);
     }
 }
 
