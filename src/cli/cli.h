@@ -26,15 +26,15 @@ extern const struct cli_verb cli_keep; /* internal: started by usher acquire, no
 
 /* options.c: the options of all verbs. */
 enum cli_option {
-    CLI_OPTION_SEATS = 1 << 0,  /* -k SEATS */
-    CLI_OPTION_WAIT = 1 << 1,   /* -n, -w TIME, -E CODE */
-    CLI_OPTION_RUN = 1 << 2,    /* -c, --labels, --env, --warn-only */
-    CLI_OPTION_TALK = 1 << 3,   /* -v, -q */
-    CLI_OPTION_FOR = 1 << 4,    /* --for PID */
-    CLI_OPTION_JSON = 1 << 5,   /* --json */
-    CLI_OPTION_CREATE = 1 << 6, /* --guests N, --mode M */
-    CLI_OPTION_FORCE = 1 << 7,  /* --force */
-    CLI_OPTION_HAND = 1 << 8    /* --export, --signal SIGNAL */
+    CLI_OPTION_SEATS = 1 << 0,     /* -k SEATS */
+    CLI_OPTION_WAIT = 1 << 1,      /* -n, -w TIME, -E CODE */
+    CLI_OPTION_RUN = 1 << 2,       /* -c, --labels, --env, --warn-only */
+    CLI_OPTION_VERBOSITY = 1 << 3, /* -v, -q */
+    CLI_OPTION_FOR = 1 << 4,       /* --for PID */
+    CLI_OPTION_JSON = 1 << 5,      /* --json */
+    CLI_OPTION_CREATE = 1 << 6,    /* --guests N, --mode M */
+    CLI_OPTION_FORCE = 1 << 7,     /* --force */
+    CLI_OPTION_ACQUIRE = 1 << 8    /* --export, --signal SIGNAL */
 };
 
 struct cli_options {

@@ -107,8 +107,8 @@ static int verb_acquire(int argc, char **argv)
     struct cli_wait wait;
     struct usher_seat seat;
     int error = cli_parse(&cli_acquire,
-                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_TALK | CLI_OPTION_FOR |
-                              CLI_OPTION_CREATE | CLI_OPTION_HAND,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_VERBOSITY |
+                              CLI_OPTION_FOR | CLI_OPTION_CREATE | CLI_OPTION_ACQUIRE,
                           true, argc, argv, &options);
     if (error != 0) {
         return error;
@@ -183,7 +183,7 @@ const struct cli_verb cli_acquire = {
     "the seat until 'usher release' or until the shell ends, for whatever reason.\n\n"
     "  -k, -n, -w, -E, -v, -q, --guests, --mode   as for run\n"
     "  --for PID          process PID holds the seat instead of the calling shell\n"
-    "  --export           print a line for eval instead: USHER_SEAT, USHER_FENCE and so on\n"
+    "  --export           print a line for eval instead: USHER_SEAT, USHER_FENCE ..\n"
     "  --signal SIGNAL    zk:// only: send this to the holder before the seat is lost\n\n"
     "The seat of a zk:// pool is held by a background process, 'usher keep'. It ends when\n"
     "the shell ends or calls 'usher release'.\n\n"

@@ -221,8 +221,8 @@ const struct cli_verb cli_remove = {
     "remove POOL [--force]",
     "remove a pool",
     "Removes a pool that has no holders and no waiters.\n\n"
-    "  --force            remove it in any case: waiters fail; holders keep running, but do\n"
-    "                     not count in the next pool of this name\n",
+    "  --force            remove it in any case: waiters fail; holders keep running, but\n"
+    "                     do not count in the next pool of this name\n",
     verb_remove,
 };
 
@@ -231,7 +231,7 @@ const struct cli_verb cli_doctor = {
     "doctor POOL",
     "check a pool and clean up after dead processes",
     "Cleans up after dead processes, checks the pool for consistency, and prints what it\n"
-    "found and did. Exits with 1 if a fault is still there after a second. A pool needs no\n"
-    "doctor to recover from a crash: its users do that.\n",
+    "found and did. Exits with 1 if a fault is still there after a second. A pool does\n"
+    "not need this to recover from a crash: its users do that.\n",
     verb_doctor,
 };

@@ -223,8 +223,8 @@ static int verb_run(int argc, char **argv)
     struct usher_seat seat;
     char note[128];
     int error = cli_parse(&cli_run,
-                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN | CLI_OPTION_TALK |
-                              CLI_OPTION_CREATE,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN |
+                              CLI_OPTION_VERBOSITY | CLI_OPTION_CREATE,
                           true, argc, argv, &options);
     if (error != 0) {
         return error;
@@ -276,7 +276,7 @@ const struct cli_verb cli_run = {
     "  -w, --wait TIME    wait at most this long: 1.5, 30s, 5m, 1h\n"
     "  -E CODE            exit with CODE instead of 75\n"
     "  -c LINE            run a line of shell\n"
-    "  --labels A,B,..    names for seats 0, 1, ..; the pool has as many seats as names\n"
+    "  --labels A,B,..    names for seats 0, 1, ..; there are as many seats as names\n"
     "  --env VAR          set VAR to the label of the seat, or to its number\n"
     "  -v, --verbose      print the seat, the time waited and the time held\n"
     "  -q, --quiet        print nothing while waiting\n"
@@ -284,9 +284,9 @@ const struct cli_verb cli_run = {
     "  --mode M           new pool: permissions, as for chmod (600)\n"
     "  --warn-only        zk:// only: if the seat is lost, warn and let the command run\n\n"
     "The command gets USHER_POOL, USHER_SEAT (from 0), USHER_SEATS, USHER_TICKET,\n"
-    "USHER_FENCE and USHER_LABEL. The command itself holds the seat until it ends, even if\n"
-    "usher is killed (zk:// pools differ, see the manual). The exit status is that of the\n"
-    "command. Inside a seat, 'usher run' of the same pool runs at once, in that seat.\n\n"
+    "USHER_FENCE and USHER_LABEL. The command itself holds the seat until it ends, even\n"
+    "if usher is killed (zk:// pools differ, see the manual). The exit status is that of\n"
+    "the command. Inside a seat, 'usher run' of the same pool runs at once in that seat.\n\n"
     "  usher run builds -k 3 -- make -j8\n"
     "  usher run gpu --labels 0,1 --env CUDA_VISIBLE_DEVICES -- ./train\n"
     "  usher run zk://h1:2181,h2:2181/pools/gpu -k 4 -- ./train\n",

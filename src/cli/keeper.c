@@ -204,8 +204,8 @@ static int verb_keep(int argc, char **argv)
     uint64_t pid = 0;
     uint64_t fd = 0;
     int error = cli_parse(&cli_keep,
-                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_TALK | CLI_OPTION_CREATE |
-                              CLI_OPTION_HAND,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_VERBOSITY |
+                              CLI_OPTION_CREATE | CLI_OPTION_ACQUIRE,
                           false, argc, argv, &options);
     if (error != 0) {
         return error;

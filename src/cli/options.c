@@ -81,7 +81,7 @@ static unsigned group_of(int option)
         return CLI_OPTION_RUN;
     case 'v':
     case 'q':
-        return CLI_OPTION_TALK;
+        return CLI_OPTION_VERBOSITY;
     case FOR:
         return CLI_OPTION_FOR;
     case JSON:
@@ -93,7 +93,7 @@ static unsigned group_of(int option)
         return CLI_OPTION_FORCE;
     case EXPORT:
     case SIGNAL:
-        return CLI_OPTION_HAND;
+        return CLI_OPTION_ACQUIRE;
     default:
         return 0;
     }
