@@ -130,8 +130,8 @@ static const char *ordinal_ending(uint32_t number)
     return number % 10 > 3 || number / 10 % 10 == 1 ? "th" : endings[number % 10];
 }
 
-/* Append the longest holder: its command, its pid and how long it has held. On a narrow terminal the
-   text is shorter, the command is truncated, and finally left out. */
+/* Append the longest holder: its command, its pid and how long it has held. On a narrow terminal
+   the command is truncated or left out. */
 static void append_holder(char *line, size_t room, const struct usher_guest *holder)
 {
     static const struct {
