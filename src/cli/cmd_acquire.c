@@ -162,9 +162,10 @@ static int verb_release(int argc, char **argv)
     if (released < 0) {
         error = cli_fail_pool(options.pool, released, false);
     } else if (released == 0) {
-        error = cli_fail(CLI_NO_SEAT, "pool %s: process %ld holds no seat; nothing was released",
-                         options.pool,
-                         (long)(options.for_pid != 0 ? options.for_pid : calling_shell()));
+        error = cli_fail(
+            CLI_NO_SEAT,
+            "pool %s: process %ld holds no seat from 'usher acquire'; nothing was released",
+            options.pool, (long)(options.for_pid != 0 ? options.for_pid : calling_shell()));
     } else if (lost > 0) {
         error = cli_fail(CLI_LOST, "pool %s: the seat was lost before the release", options.pool);
     }
