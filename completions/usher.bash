@@ -1,7 +1,7 @@
-# bash completion for usher(1): verbs, the options of each, pools; behind the pool of run, commands.
-# Needs nothing but bash; if the package bash-completion is loaded, a command's own completion is used.
+# bash completion for usher(1): verbs, their options, pools; after the pool of run, commands.
+# It needs only bash; if the package bash-completion is loaded, commands use their own completions.
 
-# Where pools are that are named without a slash.
+# The directory of pools that are named without a slash.
 _usher_directory() {
     if [[ -n ${USHER_DIR-} ]]; then
         printf '%s' "$USHER_DIR"
@@ -12,7 +12,7 @@ _usher_directory() {
     fi
 }
 
-# The pools that begin with $1, or the files, if it is a path. What is on servers is not asked for.
+# The pools that begin with $1; files, if $1 is a path. ZooKeeper servers are not asked.
 _usher_pools() {
     local directory file name
     if [[ $1 == zk:* ]]; then
@@ -44,7 +44,7 @@ _usher_options() {
     esac
 }
 
-# The value of option $1, as far as $2.
+# Complete the value of option $1 that begins with $2.
 _usher_value() {
     case $1 in
     --for) mapfile -t COMPREPLY < <(cd /proc && compgen -G "$2*" | grep -x '[0-9]*') ;;
@@ -54,7 +54,7 @@ _usher_value() {
     esac
 }
 
-# The command line from word $1 on is a command of its own.
+# Complete the command line from word $1 on as a command of its own.
 _usher_command() {
     if ((COMP_CWORD == $1)); then
         mapfile -t COMPREPLY < <(compgen -c -- "${COMP_WORDS[COMP_CWORD]}" | sort -u)
@@ -72,7 +72,7 @@ _usher_command() {
 
 _usher() {
     local current=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]-} operands=0 at
-    local option over='' line='' # over: no options any more; line: -c was given
+    local option over='' line='' # over: no more options; line: -c was given
     local verbs="run acquire release status top create resize remove doctor help"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then

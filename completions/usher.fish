@@ -1,6 +1,6 @@
-# fish completion for usher(1): verbs, the options of each, pools; behind the pool of run, commands.
+# fish completion for usher(1): verbs, their options, pools; after the pool of run, commands.
 
-# Where pools are that are named without a slash.
+# The directory of pools that are named without a slash.
 function __usher_directory
     if test -n "$USHER_DIR"
         echo $USHER_DIR
@@ -53,7 +53,7 @@ function __usher_no_verb
     test -z "$(__usher_operands)"
 end
 
-# One of these verbs, and that many operands behind it (or any number, if none is said).
+# One of these verbs, followed by `many` operands (any number, if empty).
 function __usher_verb --argument-names verbs many
     set -l operands (__usher_operands)
     contains -- "$operands[1]" (string split , -- $verbs)
@@ -62,7 +62,7 @@ function __usher_verb --argument-names verbs many
     end
 end
 
-# The words of the command that run is to run, and the one at the cursor, completed as such.
+# Complete the words of the command of run, up to the cursor.
 function __usher_command
     set -l operands (__usher_operands)
     complete --do-complete=(string join ' ' -- $operands[3..-1] (commandline -ct))
@@ -76,7 +76,7 @@ function __usher_has_pool
     end
 end
 
-# Options are for usher as long as there is no command.
+# Options belong to usher as long as there is no command.
 function __usher_option --argument-names verbs
     __usher_verb $verbs
     and not begin
@@ -87,15 +87,15 @@ end
 complete -c usher -f
 complete -c usher -n __usher_no_verb -l help -d 'List the verbs'
 complete -c usher -n __usher_no_verb -l version -d 'Print the version'
-complete -c usher -n __usher_no_verb -a run -d 'Wait for a seat, run a command in it, give it back'
-complete -c usher -n __usher_no_verb -a acquire -d 'Get a seat for the calling shell; print its number'
-complete -c usher -n __usher_no_verb -a release -d 'Give back what the calling shell has acquired'
-complete -c usher -n __usher_no_verb -a status -d 'Who holds, who waits'
-complete -c usher -n __usher_no_verb -a top -d 'A live view of pools'
-complete -c usher -n __usher_no_verb -a create -d 'Make a pool before its first use'
-complete -c usher -n __usher_no_verb -a resize -d 'Change the number of seats; 0 lets nobody in'
+complete -c usher -n __usher_no_verb -a run -d 'Wait for a seat, run a command, release the seat'
+complete -c usher -n __usher_no_verb -a acquire -d 'Get a seat for the calling shell and print its number'
+complete -c usher -n __usher_no_verb -a release -d 'Release the seats that the calling shell acquired'
+complete -c usher -n __usher_no_verb -a status -d 'Show the holders and waiters of pools'
+complete -c usher -n __usher_no_verb -a top -d 'Show pools live'
+complete -c usher -n __usher_no_verb -a create -d 'Create a pool before its first use'
+complete -c usher -n __usher_no_verb -a resize -d 'Change the number of seats; 0 drains the pool'
 complete -c usher -n __usher_no_verb -a remove -d 'Remove a pool'
-complete -c usher -n __usher_no_verb -a doctor -d 'Verify a pool, and finish what the dead have left'
+complete -c usher -n __usher_no_verb -a doctor -d 'Check a pool and clean up after dead processes'
 complete -c usher -n __usher_no_verb -a help -d 'The help of a verb, or the exit codes'
 complete -c usher -n '__usher_verb help 0' -a 'run acquire release status top create resize remove doctor exit'
 
@@ -103,20 +103,20 @@ complete -c usher -n '__usher_verb run,acquire,release,create,resize,remove,doct
 complete -c usher -n '__usher_verb status,top' -a '(__usher_pools)' -d Pool
 complete -c usher -n __usher_has_pool -a '(__usher_command)'
 
-complete -c usher -n '__usher_option run,acquire,create' -s k -l seats -x -d 'How many seats the pool has'
+complete -c usher -n '__usher_option run,acquire,create' -s k -l seats -x -d 'The number of seats'
 complete -c usher -n '__usher_option run,acquire' -s n -l nonblock -d 'Do not wait'
-complete -c usher -n '__usher_option run,acquire' -s w -l wait -x -d 'Wait at most so long: 1.5, 30s, 5m, 1h'
-complete -c usher -n '__usher_option run,acquire' -s E -l conflict-exit-code -x -d 'Exit code if no seat was had'
-complete -c usher -n '__usher_option run' -s c -l command -x -d 'Run a line with the shell'
+complete -c usher -n '__usher_option run,acquire' -s w -l wait -x -d 'Wait at most this long: 1.5, 30s, 5m, 1h'
+complete -c usher -n '__usher_option run,acquire' -s E -l conflict-exit-code -x -d 'Exit code if no seat became free in time'
+complete -c usher -n '__usher_option run' -s c -l command -x -d 'Run a line of shell'
 complete -c usher -n '__usher_option run' -l labels -x -d 'Names for seats 0, 1, ..'
 complete -c usher -n '__usher_option run' -l env -x -a '(set --names --export) CUDA_VISIBLE_DEVICES' -d 'Set this variable to the label or the number'
-complete -c usher -n '__usher_option run' -l warn-only -d 'If a seat of zk:// is lost, do not end the command'
-complete -c usher -n '__usher_option run,acquire' -s v -l verbose -d 'Say how long it took'
-complete -c usher -n '__usher_option run,acquire' -s q -l quiet -d 'Show nothing while waiting'
-complete -c usher -n '__usher_option run,acquire,create' -l guests -x -d 'Of a new pool: how many may hold or wait at a time'
-complete -c usher -n '__usher_option run,acquire,create' -l mode -x -a '600 660 666' -d 'Of a new pool: who may use it'
+complete -c usher -n '__usher_option run' -l warn-only -d 'zk:// only: if the seat is lost, let the command run'
+complete -c usher -n '__usher_option run,acquire' -s v -l verbose -d 'Print the seat, the time waited and the time held'
+complete -c usher -n '__usher_option run,acquire' -s q -l quiet -d 'Print nothing while waiting'
+complete -c usher -n '__usher_option run,acquire,create' -l guests -x -d 'New pool: maximum number of holders and waiters'
+complete -c usher -n '__usher_option run,acquire,create' -l mode -x -a '600 660 666' -d 'New pool: permissions'
 complete -c usher -n '__usher_verb acquire,release' -l for -x -a '(__fish_complete_pids)' -d 'The process that holds it'
-complete -c usher -n '__usher_verb acquire' -l export -d 'Print lines for eval: USHER_SEAT, USHER_FENCE and so on'
-complete -c usher -n '__usher_verb acquire' -l signal -x -a '(kill -l | string split " ")' -d 'If a seat of zk:// is about to be lost, send this'
-complete -c usher -n '__usher_verb status' -l json -d 'A JSON document for each pool'
-complete -c usher -n '__usher_verb remove' -l force -d 'Even if it is in use'
+complete -c usher -n '__usher_verb acquire' -l export -d 'Print a line for eval: USHER_SEAT, USHER_FENCE and so on'
+complete -c usher -n '__usher_verb acquire' -l signal -x -a '(kill -l | string split " ")' -d 'zk:// only: send this before the seat is lost'
+complete -c usher -n '__usher_verb status' -l json -d 'Print one JSON document per pool'
+complete -c usher -n '__usher_verb remove' -l force -d 'Remove it even if it is in use'

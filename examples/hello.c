@@ -1,5 +1,5 @@
 /*
- * One pool, one seat: run several at once and see them take turns, in the order in which they came.
+ * One pool: start several of these at once, and they take turns in order of arrival.
  *
  *     cc hello.c $(pkg-config --cflags --libs usher) -o hello
  *     ./hello greetings 2 & ./hello greetings 2 & ./hello greetings 2
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
             (void)printf("process %ld has seat %u with ticket %llu\n", (long)getpid(), seat.number,
                          (unsigned long long)seat.ticket);
             (void)fflush(stdout);
-            /* ... use it; if this process is killed here, the next in line has the seat ... */
+            /* ... use the seat; if this process is killed here, the next waiter gets it ... */
             (void)usher_release(pool, &seat);
         }
         usher_close(pool);

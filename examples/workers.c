@@ -1,7 +1,7 @@
 /*
- * Pre-forked workers around one resource: eight processes, of which at most two at a time talk to
- * the database. Each opens the pool for itself, after the fork. Workers that crash take nothing
- * with them: here every third kills itself with its seat held, and the others go on.
+ * Pre-forked workers that share a resource: eight processes, at most two of which talk to the
+ * database at once. Each opens the pool after the fork. A crash loses no seat: every third worker
+ * kills itself while it holds one, and the others continue.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@ static int work(const char *name, int worker)
     for (int job = 0; job < JOBS && error == 0; job++) {
         error = usher_acquire(pool, &seat);
         if (error == 0 && job == JOBS / 2 && worker % 3 == 0) {
-            (void)raise(SIGKILL); /* with the connection in its hand */
+            (void)raise(SIGKILL); /* while it holds a connection */
         }
         if (error == 0) {
-            /* ... use connection number seat.number; after a crash it may need a reset: ... */
+            /* ... use connection seat.number; after a crash it needs a reset: ... */
             if (seat.flags & USHER_INHERITED) {
                 (void)printf("worker %d resets connection %u\n", worker, seat.number);
             }

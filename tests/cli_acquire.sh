@@ -1,11 +1,11 @@
 #!/bin/sh
-# usher acquire and release: a seat for the shell that calls. usage: cli_acquire.sh BUILD
+# usher acquire and release: a seat for the calling shell. usage: cli_acquire.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 # shellcheck disable=SC2016
 . "$(dirname "$0")/cli_support.sh"
 
-# script NAME SHELL LINES: a script that says STEP and stays there until it is let go with `go NAME`;
-# `reaches NAME STEP` waits for that. Its pid is $pid. (It may find the gate still open from before.)
+# script NAME SHELL LINES: start a script as $pid. Its function `step STEP` waits for `go NAME`; `reaches NAME
+# STEP` waits until the script is there. (The script may find the gate still open from before.)
 script() {
     rm -f "$dir/$1.gate" "$dir/$1.step"
     mkfifo "$dir/$1.gate"
@@ -32,7 +32,7 @@ free() {
 for shell in dash bash; do
     command -v $shell >/dev/null || { echo "SKIPPED: there is no $shell here" && continue; }
     p=pool-$shell
-    # as the manual says
+    # as in the manual
     script plain $shell "seat=\$(usher acquire $p) || exit 1; step got \$seat; usher release $p; step done"
     reaches plain 'got 0'
     now_is "$p" ".holders == [.holders[0]] and .holders[0].pid == $pid and .holders[0].alive and .holders[0].seat == 0"
@@ -45,7 +45,7 @@ for shell in dash bash; do
     status 0 usher run -n $p true
     go plain
     ends "$pid" 0
-    # killed: the seat comes back, also to one that waits for it
+    # the shell is killed: the seat is free, and a waiter gets it
     script killed $shell "seat=\$(usher acquire $p); step got \$seat"
     killed=$pid
     reaches killed 'got 0'
@@ -57,13 +57,13 @@ for shell in dash bash; do
     is_in next
     let_go next
     ends "$next" 0
-    # it ends: the same
+    # the shell ends: the same
     script over $shell "seat=\$(usher acquire $p); step got \$seat"
     reaches over 'got 0'
     go over
     ends "$pid" 0
     status 0 usher run -n $p true
-    # in a function, in a list, behind || and with more behind it
+    # in a function, in a list, before ||, with commands after it
     script function $shell "enter() { seat=\$(usher acquire $p); }; enter; step got \$seat"
     reaches function 'got 0'
     held_by $p "$pid" || fail "$shell: in a function: not held by the script"
@@ -101,7 +101,7 @@ for shell in dash bash; do
     free $p || fail "$shell: in a pipeline: not given back"
     go pipeline
     ends "$pid" 0
-    # what the script holds can be given back in a part of it
+    # a subshell can release the seat of the script
     script part $shell "seat=\$(usher acquire $p); (usher release $p; :); step first
         seat=\$(usher acquire $p); { usher release $p; :; } | cat; step second
         seat=\$(usher acquire $p); trap 'usher release $p' EXIT; step third"
@@ -116,7 +116,7 @@ for shell in dash bash; do
     go part
     ends "$pid" 0
     now_is $p '.free == 1 and .holders == []'
-    # a subshell is a shell: what it acquires is its own, and is free when it is killed
+    # a subshell holds what it acquires; the seat is free when the subshell is killed
     script subshell $shell "(seat=\$(usher acquire $p); sh -c 'echo \$PPID' >\"$dir/sub\"; step got \$seat; :); step survived"
     reaches subshell 'got 0'
     read -r sub <"$dir/sub"
@@ -126,7 +126,7 @@ for shell in dash bash; do
     status 0 usher run -n $p true
     go subshell
     ends "$pid" 0
-    # two subshells of one script side by side: one gives back its own seat, not the other's
+    # two subshells of one script: each releases only its own seat
     for name in one two; do
         rm -f "$dir/$name.gate" "$dir/$name.step"
         mkfifo "$dir/$name.gate"
@@ -150,7 +150,7 @@ for shell in dash bash; do
     ends "$pid" 0
 done
 
-# Several seats for one shell; release gives all of them back.
+# Several seats for one shell; release releases all of them.
 script several sh "a=\$(usher acquire several -k 3); b=\$(usher acquire several); step \$a \$b; usher release several; step done"
 eventually test -s "$dir/several.step"
 [ "$(tr ' ' '\n' <"$dir/several.step" | sort -u | wc -l)" -eq 2 ] || fail "the same seat twice"
@@ -183,7 +183,7 @@ let_go exec
 ends "$pid" 0
 status 0 usher run -n inside true
 
-# For a process that is named.
+# --for PID.
 sleep 1000 &
 other=$!
 status 0 usher acquire other --for $other
@@ -209,7 +209,7 @@ for bad in 0 x -1 1.5 99999999999 ''; do
     says --for
 done
 
-# What a shell can know of its seat, by eval; a pool whose name a shell would not take as it is.
+# --export: the variables of the seat; a pool whose name needs quotes.
 odd="it's \$HOME"
 script exported sh "eval \"\$(usher acquire --export \"$dir/odd name\")\"; echo \"\$USHER_POOL\" >\"\$USHER_TEST/name\"
     step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$USHER_FENCE"
@@ -223,7 +223,7 @@ status 0 usher acquire --export --signal TERM "$odd" --for $$
 [ "$(sh -c "$(cat "$dir/out"); echo \"\$USHER_POOL\"")" = "$odd" ] || fail "quotes are not quoted"
 status 0 usher release "$odd" --for $$
 
-# What is not there, not had, too much.
+# No such pool, no free seat, wrong operands.
 status 66 usher release nosuch
 says nosuch
 status 64 usher acquire
@@ -246,7 +246,7 @@ now_is other '.waiters == []'
 let_go holder
 ends "$holder" 0
 
-# A seat whose number cannot be told is not taken.
+# If the number cannot be printed, the seat is released.
 status 0 usher run full true
 got=0
 usher acquire full >/dev/full 2>"$dir/said.err" || got=$?

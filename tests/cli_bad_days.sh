@@ -1,14 +1,14 @@
 #!/bin/sh
-# usher(1) on bad days: a full disk, a read-only one, no descriptors, no memory, no permission, files
-# and directories that are not what they were, numbers beyond all measure. Each time: the right exit
-# code, one sentence, nothing left behind, and the next call works. usage: cli_bad_days.sh BUILD
+# usher(1) when resources are missing: a full or read-only disk, no descriptors, no memory, no permission,
+# replaced files and directories, huge numbers. Each time: the right exit code, one line of message, nothing
+# left behind, and the next call works. usage: cli_bad_days.sh BUILD
 set -eu
 usher=$1/usher
 if grep -q '__asan_init\|__tsan_init' "$usher"; then
     echo "SKIPPED: a sanitizer needs memory and descriptors of its own"
     exit 77
 fi
-# All mounts are in a namespace of our own, and go with it.
+# All mounts are in a mount namespace of the test, and end with it.
 if [ "${2:-}" != inside ]; then
     if unshare -m --propagation private true 2>/dev/null; then
         exec unshare -m --propagation private "$0" "$1" inside
@@ -21,7 +21,7 @@ USHER_DIR=$top/pools
 export USHER_DIR
 mkdir "$USHER_DIR"
 
-# says CODE SENTENCE COMMAND..: it ends with that code, and says one line with that in it
+# says CODE TEXT COMMAND..: the command exits with CODE and prints one line of message with TEXT
 says() {
     code=$1
     sentence=$2
@@ -35,7 +35,7 @@ says() {
         exit 1
     fi
 }
-# works: a pool can be made, used and removed, and nothing is left of it
+# works: a pool can be created, used and removed, and nothing is left behind
 works() {
     [ "$("$usher" run -k 2 fine -c 'echo in')" = in ] || { echo "after that: no seat" && exit 1; }
     "$usher" doctor fine >/dev/null
@@ -44,7 +44,7 @@ works() {
 }
 works
 
-# Numbers beyond all measure.
+# Numbers that are too large.
 says 64 'from 1 to 65535' "$usher" run -k 1000000 p true
 says 64 'from 1 to 65535' "$usher" run -k 65536 p true
 says 64 'to 65535' "$usher" create p -k 1 --guests 65536
@@ -59,7 +59,7 @@ says 64 'to 65535' "$usher" resize p 65536
 "$usher" remove p
 works
 
-# No descriptors: each number of them that is too small, until one is enough.
+# Too few descriptors: every limit, until one is enough.
 few=3
 short=0
 while :; do
@@ -69,28 +69,28 @@ while :; do
     [ "$status" -ne 0 ] || break
     if [ "$status" -eq 71 ] && grep -q '^usher: .*too many open files' "$top/said"; then
         short=$((short + 1))
-    elif ! grep -q 'shared libraries' "$top/said"; then # not even that
+    elif ! grep -q 'shared libraries' "$top/said"; then # the program could not even be loaded
         echo "with $few descriptors: exit $status"
         cat "$top/said"
         exit 1
     fi
-    [ ! -e "$USHER_DIR/p" ] || "$usher" remove p # made, and nobody is in it
+    [ ! -e "$USHER_DIR/p" ] || "$usher" remove p # created before the failure
     few=$((few + 1))
 done
 [ "$short" -gt 0 ] || { echo "it was never short of descriptors" && exit 1; }
 "$usher" remove p
 works
 
-# No memory for the file's pages, which are 4 MiB with so many guests; enough for all else.
-says 71 'not enough memory' sh -c 'ulimit -v 5000; exec "$@"' - \
+# No memory to map the file, which takes 4 MiB with this many guests.
+says 71 'Cannot allocate memory' sh -c 'ulimit -v 5000; exec "$@"' - \
     "$usher" create p -k 1 --guests 65535
 works
 
-# A file that may not be so large: a limit of the user's, not a signal's work if that is ignored.
+# A limit on the size of files, with its signal ignored.
 says 71 'File too large' sh -c 'trap "" XFSZ; ulimit -f 8; exec "$@"' - "$usher" create p -k 1
 works
 
-# The directory is a symbolic link where that is refused, is no directory, or is not there.
+# The directory is a symbolic link, not a directory, or missing.
 ln -s "$USHER_DIR" "$top/usher"
 says 77 'belongs to another user' env -u USHER_DIR XDG_RUNTIME_DIR="$top" "$usher" run -k 1 p true
 rm "$top/usher"
@@ -100,7 +100,7 @@ rm "$top/usher"
 says 73 'no directory for it' env USHER_DIR="$top/no/such" "$usher" run -k 1 p true
 works
 
-# A pool's file is replaced under its users: they go on with theirs, others are told what it is now.
+# The file is replaced while in use: its users continue, and others get an error about the new file.
 "$usher" run -k 1 p -c "echo up >'$top/up'; while [ ! -e '$top/end' ]; do sleep 0.02; done" &
 first=$!
 while [ ! -e "$top/up" ]; do sleep 0.02; done
@@ -116,7 +116,7 @@ rmdir "$USHER_DIR/p"
 ln -s "$top/aside" "$USHER_DIR/p"
 says 69 'a symbolic link' "$usher" run p true
 rm "$USHER_DIR/p"
-mv "$top/aside" "$USHER_DIR/p" # and back: it is the pool it was, with the one who is in it
+mv "$top/aside" "$USHER_DIR/p" # and back: the pool still has its holder
 [ "$("$usher" status p --json | jq .free)" = 0 ]
 status=0
 "$usher" run -n p true || status=$?
@@ -127,7 +127,7 @@ wait "$first"
 works
 
 if [ "$(id -u)" -eq 0 ]; then
-    # No permission: somebody else, in a directory and with a pool that are ours.
+    # No permission: another user, in our directory and with our pool.
     chmod 755 "$top" "$USHER_DIR"
     "$usher" create p -k 1
     says 77 'no permission' setpriv --reuid 40001 --regid 40001 --clear-groups "$usher" run p true
@@ -137,12 +137,12 @@ if [ "$(id -u)" -eq 0 ]; then
     works
 fi
 if [ "${2:-}" = inside ]; then
-    # A full disk, a disk without inodes, one that can only be read.
+    # A full disk, a disk without inodes, a read-only disk.
     mount -t tmpfs -o size=64k,mode=700 bad-day "$USHER_DIR"
     says 73 'no space left' "$usher" create p -k 1 --guests 4000
     "$usher" create fine -k 2 --guests 100
     dd if=/dev/zero of="$USHER_DIR/big" bs=4k 2>/dev/null || :
-    [ "$("$usher" run fine -c 'echo in')" = in ] # what was made has its space
+    [ "$("$usher" run fine -c 'echo in')" = in ] # an existing pool has its space
     says 73 'no space left' "$usher" create p -k 1 --guests 100
     rm "$USHER_DIR/big"
     "$usher" remove fine
@@ -153,7 +153,7 @@ if [ "${2:-}" = inside ]; then
     mount -o remount,rw,size=1m "$USHER_DIR"
     works
     umount "$USHER_DIR"
-    # The time of day is of no importance: a clock that is far ahead, and waits that end in time.
+    # A time namespace: the monotonic clock is far ahead, and waits still end in time.
     if unshare -T --monotonic 1000000 true 2>/dev/null; then
         "$usher" create p -k 1
         status=0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Who holds is the command: not the wrapper, not what it leaves behind. Commands inside a seat that
-# ask for the same pool. usage: cli_holder.sh BUILD
+# The command holds the seat, not the wrapper and not a daemon that the command leaves behind. Nested use of
+# a pool. usage: cli_holder.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
 
@@ -26,7 +26,7 @@ echo "the wrapper killed: its command's seat had $took ms after the command's en
 [ $took -lt 2000 ] || fail "that is more than two seconds"
 [ $took -le 100 ] || echo "note: that is more than 100 ms"
 
-# Wrapper and command are killed: free, for one that waits and for one that comes.
+# Wrapper and command are killed: a waiter, or the next process, gets the seat.
 hold both p
 wrapper=$pid
 is_in both
@@ -64,7 +64,7 @@ for wrapper in lives killed; do
     kill -KILL "$daemon"
 done
 
-# The command is stopped: it keeps its seat, and its wrapper is not stopped; it goes on.
+# The command is stopped: it keeps its seat, the wrapper is not stopped, and the command can continue.
 hold stopped p
 wrapper=$pid
 is_in stopped
@@ -83,7 +83,7 @@ let_go stopped 7
 ends "$wrapper" 7
 is_in next
 
-# The wrapper is stopped: the command ends, and its seat is free all the same.
+# The wrapper is stopped and the command ends: the seat is free.
 wrapper=$next
 kill -STOP "$wrapper"
 eventually process_is "$wrapper" T
@@ -94,7 +94,7 @@ kill -CONT "$wrapper"
 ends "$wrapper" 3
 now_is p '.free == 1'
 
-# One that waits is killed: the line moves on.
+# A waiter is killed: the line moves on.
 hold first p
 first=$pid
 is_in first
@@ -113,7 +113,7 @@ let_go last
 ends "$last" 0
 now_is p '.free == 1 and .waiters == [] and .holders == []'
 
-# Inside a seat of the only one there is: the same pool, again, at once, under that seat.
+# Nested use with one seat: the inner command runs at once, in the same seat.
 # shellcheck disable=SC2016
 {
     status 5 usher run p -- usher run p -- sh -c 'echo $USHER_POOL $USHER_SEAT; exit 5'
@@ -126,18 +126,18 @@ now_is p '.free == 1 and .waiters == [] and .holders == []'
     status 0 usher run p -- usher run -n p -- usher run -w 0 p true
     status 0 usher run p -- sh -c 'usher run p -- sh -c "echo \$USHER_TICKET"; echo $USHER_TICKET'
     [ "$(uniq "$dir/out" | wc -l)" -eq 1 ] || fail "not under the same ticket"
-    # by whichever name the pool goes
+    # by any name of the pool
     status 0 usher run p -- sh -c 'usher run "$USHER_DIR/p" -- sh -c "cd \"\$USHER_DIR\" && usher run ./p -- echo in"'
     prints in
     ln -s pools "$dir/link"
     status 0 usher run p -- env USHER_DIR="$dir/link" usher run p -- echo in
     prints in
-    # even if it does not know of it
+    # even without USHER_HELD
     status 0 usher run p -- env -u USHER_HELD usher run -n p true
     status 0 usher run p -- sh -c 'usher run p -- nosuch-command; [ $? = 127 ]'
 }
 
-# What is run inside is not the end of the seat.
+# The end of the inner command does not release the seat.
 mkfifo "$dir/inside.gate"
 # shellcheck disable=SC2016
 begin inside usher run p -- sh -c 'usher run p true; echo $$ >"$1/inside.in"; read -r go <"$1/inside.gate"' sh "$dir"
@@ -147,7 +147,7 @@ status 75 usher run -n p true
 let_go inside
 ends "$inside" 0
 
-# A daemon that outlived its seat does not get in with what it remembers of it.
+# A daemon that outlived its seat has to wait, although it has USHER_HELD.
 mkfifo "$dir/daemon.gate"
 # shellcheck disable=SC2016
 status 0 usher run p -- setsid -f sh -c 'read -r go <"$1/daemon.gate"
@@ -160,7 +160,7 @@ eventually is_not_empty "$dir/stale"
 [ "$(cat "$dir/stale")" -eq 75 ] || fail "a daemon with a stale environment got in: $(cat "$dir/stale")"
 let_go owner
 ends "$owner" 0
-# spoilt ones count for nothing, and do no harm
+# wrong values of USHER_HELD are ignored
 hold owner p
 owner=$pid
 is_in owner
@@ -169,11 +169,11 @@ for spoilt in x "1" "$command $ticket" "$command $((ticket + 1)) 0 $USHER_DIR/p"
     "99999999999999999999 99999999999999999999 99999999999999999999 $USHER_DIR/p"; do
     status 75 env USHER_HELD="$spoilt" usher run -n p true
 done
-status 0 env USHER_HELD="$command $ticket 0 $USHER_DIR/p" usher run -n p true # this is how it is done
+status 0 env USHER_HELD="$command $ticket 0 $USHER_DIR/p" usher run -n p true # a right one
 let_go owner
 ends "$owner" 0
 
-# Two pools side by side have nothing to do with each other.
+# Two pools do not affect each other.
 hold left left
 left=$pid
 is_in left
@@ -193,7 +193,7 @@ ends "$left" 0
 let_go behind
 ends "$behind" 0
 
-# The seat of a command is given back when it ends, not by usher release in the middle of it.
+# A command cannot release its own seat with usher release.
 # shellcheck disable=SC2016
 status 0 usher run middle -k 1 -- sh -c 'usher release middle; [ $? -eq 75 ] && exec usher status middle --json'
 jq -e '.free == 0 and .served == 0' "$dir/out" >/dev/null || fail "a command has given back its seat: $(cat "$dir/out")"

@@ -1,13 +1,13 @@
 #!/bin/sh
-# What usher(1) does not let others do with it: a setuid copy, a pool cut short under it, a peer who
-# writes lies into the pool. usage: cli_hostile.sh BUILD
+# usher(1) under attack: a setuid copy, a pool that is truncated while in use, a user who writes wrong data
+# into the pool. usage: cli_hostile.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
 
-# Nobody is signalled but one's own command: the library cannot.
+# usher signals only its own command; the library sends no signals.
 for call in kill killpg tgkill sigqueue pidfd_send_signal pthread_kill raise system execve execvp fork; do
     if nm -u "$build/libusher.a" 2>/dev/null | grep -qw "$call"; then
-        # the sanitizers' own names are others
+        # (the sanitizers use other names)
         fail "the library calls $call"
     fi
     passed
@@ -15,12 +15,12 @@ done
 nm -u "$build/libusher.a" | grep -qw openat || fail "nm shows nothing of the library"
 others=$(grep -nE '\b(kill|sigqueue|killpg)\(' src/cli/*.c | grep -vF 'kill(child, ' || :)
 [ -z "$others" ] || fail "signals are sent to others than the command: $others"
-# But usher release ends keepers, and a keeper sends its shell what that has asked for.
+# Exceptions: usher release ends keepers, and a keeper sends --signal to its shell.
 others=$(grep -nF 'pidfd_send_signal(' src/cli/*.c | cut -d : -f 1 | sort | tr '\n' ' ')
 [ "$others" = "src/cli/keeper.c src/cli/keepers.c " ] || fail "signals are sent in $others"
 passed
 
-# A pool that somebody cuts short: a message and an exit code, not a core.
+# The pool is truncated: a message and an exit code, no core dump.
 status 0 usher create cut -k 1
 sleep 1000 &
 holder=$!
@@ -29,14 +29,14 @@ begin waits usher run cut true
 eventually stands cut 1 "$pid"
 : >"$USHER_DIR/cut"
 ends "$pid" 69
-grep -q "cut short" "$dir/waits.err" || fail "it does not say why it ended"
+grep -q "truncated" "$dir/waits.err" || fail "it does not say why it ended"
 passed
 
-# What a peer says of who holds is shown, and that is all: pid 1 is told of, and lives.
+# A wrong pid in the pool is shown, but that process is not signalled.
 status 0 usher create lies -k 1
 status 0 usher acquire lies --for $holder
 namespace=$(stat -Lc %i /proc/self/ns/pid)
-say_pid() { # PID: that is who holds seat 0
+say_pid() { # PID: write it into the pool as the holder of seat 0
     bytes=
     for number in $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 7 $((namespace & 255)) \
         $((namespace >> 8 & 255)) $((namespace >> 16 & 255)) $((namespace >> 24 & 255)); do
@@ -62,7 +62,7 @@ if [ "$(id -u)" -ne 0 ] || ! setpriv --reuid 54321 --regid 54321 --clear-groups 
     exit 0
 fi
 
-# With the rights of another it does nothing at all, whatever it is asked.
+# Setuid or setgid, it refuses every verb.
 chmod 755 "$dir"
 mkdir "$dir/eves"
 chown 54322 "$dir/eves"
@@ -84,7 +84,7 @@ for way in "$@"; do
     [ ! -e /dev/shm/usher-54321 ] || fail "with $way it has made a directory"
     passed
 done
-# The same copy without that is usher.
+# The same copy without these bits works.
 chown 0:0 "$dir/usher"
 chmod 755 "$dir/usher"
 status 0 env USHER_DIR="$dir/eves" setpriv --reuid 54322 --regid 54322 --clear-groups "$dir/usher" run p true

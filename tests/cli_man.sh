@@ -1,6 +1,6 @@
 #!/bin/sh
-# What usher says of itself, its man page says, and what the program takes, both tell: the verbs, the
-# options of each, the exit codes. usage: cli_man.sh BUILD
+# The program, its help and its man page agree on the verbs, the options of each verb, the exit codes and
+# the environment. usage: cli_man.sh BUILD
 set -eu
 usher=$1/usher
 page=man/usher.1
@@ -29,8 +29,8 @@ manual() {
         awk '{ line = ""; for (i = 1; i < NF; i++) if ($i == "Fl") line = line " -" $(i + 1); print line }'
 }
 
-# told VERB: the options in the help of a verb: those of the usage, and those of the list.
-told() {
+# helped VERB: the options in the help of a verb, from its usage and its list.
+helped() {
     "$usher" help "$1" >"$dir/help"
     {
         sed '/^$/q' "$dir/help" | tr '[]|' '   '
@@ -38,12 +38,12 @@ told() {
     } | tr ' ' '\n' | grep -E '^--?[a-zA-Z]' | sort -u || true
 }
 
-# takes VERB OPTION: whether the program knows it there. No pool is given, so that nothing happens.
+# takes VERB OPTION: the program accepts the option. No pool is given, so nothing else happens.
 takes() {
     value=
     grep -qE -- "^\.It.* Fl ${2#-} Ar" "$page" && value=x
     timeout 10 "$usher" "$1" "$2" ${value:+x} </dev/null >"$dir/out" 2>&1 || true
-    ! grep -q 'there is no option' "$dir/out"
+    ! grep -q 'unknown option' "$dir/out"
 }
 
 verbs=$("$usher" help | sed -n 's/^  \([a-z][a-z]*\)  *[a-z].*/\1/p')
@@ -59,13 +59,13 @@ done | tr ' ' '\n' | grep . | sort -u >"$dir/options"
 for verb in $verbs; do
     grep -qE "^\.Nm usher Cm $verb\$" "$page" || fail "$verb is not in the synopsis"
     manual "$verb" >"$dir/manual"
-    told "$verb" >"$dir/told"
+    helped "$verb" >"$dir/helped"
     while read -r option; do
         grep -qE -- " $option( |\$)" "$dir/manual" || fail "help $verb has $option, the man page has not"
         checks=$((checks + 1))
-    done <"$dir/told"
+    done <"$dir/helped"
     while read -r spellings; do # the help may leave the long name out
-        printf '%s\n' "$spellings" | tr ' ' '\n' | grep -qxFf "$dir/told" ||
+        printf '%s\n' "$spellings" | tr ' ' '\n' | grep -qxFf "$dir/helped" ||
             fail "the man page has $spellings under $verb, the help has none of them"
         checks=$((checks + 1))
     done <"$dir/manual"
@@ -79,20 +79,20 @@ for verb in $verbs; do
     done <"$dir/options"
 done
 
-# The exit codes: a number and a sentence, word for word.
-"$usher" help exit | sed -n 's/^ *\([0-9][0-9]*\)  *\(.*\)/\1 \2/p' >"$dir/told"
+# The exit codes: the same numbers and sentences.
+"$usher" help exit | sed -n 's/^ *\([0-9][0-9]*\)  *\(.*\)/\1 \2/p' >"$dir/helped"
 sed -n '/^\.Sh EXIT STATUS/,/^\.Sh EXAMPLES/p' "$page" |
     awk '/^\.It [0-9]+$/ { code = $2; next } /^\./ { code = "" } code != "" { print code, $0 }' |
     sed 's/\\-/-/g' >"$dir/manual"
-[ "$(wc -l <"$dir/told")" -gt 10 ] || fail "'usher help exit' prints no table"
-same "'usher help exit' and the man page differ" "$dir/told" "$dir/manual"
+[ "$(wc -l <"$dir/helped")" -gt 10 ] || fail "'usher help exit' prints no table"
+same "'usher help exit' and the man page differ" "$dir/helped" "$dir/manual"
 
-# Variables that the command sees are all told of.
+# The man page has every variable that the command gets.
 "$usher" run pool --labels a -- env | sed -n 's/^\(USHER_[A-Z]*\)=.*/\1/p' >"$dir/set"
 while read -r variable; do
     grep -q "^\.It Ev $variable\$" "$page" || fail "the man page does not have $variable"
     checks=$((checks + 1))
 done <"$dir/set"
-[ "$(wc -l <"$dir/set")" -ge 6 ] || fail "the command does not see its variables"
+[ "$(wc -l <"$dir/set")" -ge 6 ] || fail "the command does not get its variables"
 
 echo "$checks checks passed"

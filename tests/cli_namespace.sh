@@ -1,9 +1,8 @@
 #!/bin/sh
-# usher in two pid namespaces that share a pool: the numbers of processes in one say nothing in the
-# other. usage: cli_namespace.sh BUILD
+# usher in two pid namespaces that share a pool: pids of one mean nothing in the other. usage: cli_namespace.sh BUILD
 set -eu
 usher=$1/usher
-# The thread sanitizer makes vfork a fork, and then usher run cannot hand its seat over.
+# Under the thread sanitizer vfork is a fork, and usher run cannot assign its seat.
 if grep -q __tsan_init "$1/usher"; then
     echo "SKIPPED: usher run does not work under the thread sanitizer"
     exit 77
@@ -17,7 +16,7 @@ if ! unshare -pf --mount-proc true 2>/dev/null; then
     exit 77
 fi
 
-# until CONDITION..: wait for it, but not for ever
+# until_so COMMAND..: wait until it succeeds, at most 20 s
 until_so() {
     tries=0
     until "$@"; do
@@ -30,13 +29,13 @@ until_so() {
     done
 }
 
-# In the first namespace process 3 or so holds the only seat, until it is told to end.
+# In the first namespace a process with a small pid holds the only seat.
 unshare -pf --mount-proc sh -c \
     "sh -c '$usher run -k 1 q sh -c \"echo up >$USHER_DIR/.up; while [ ! -e $USHER_DIR/.end ]; do sleep 0.02; done\"; :'; :" &
 first=$!
 until_so test -e "$USHER_DIR/.up"
 
-# In the second every small number is a process above usher: none of them holds anything.
+# In the second, all small pids are ancestors of usher: none of them holds a seat.
 status=0
 unshare -pf --mount-proc sh -c \
     "sh -c 'sh -c \"sh -c \\\"$usher run -n q true; exit \\\\\\\$?\\\"; exit \\\$?\"; exit \$?'; exit \$?" || status=$?
@@ -49,7 +48,7 @@ if [ "$("$usher" status q --json | jq -c '[.free, .holders[0].pid, .holders[0].a
     exit 1
 fi
 
-# Its end is seen from here by its lock.
+# This namespace sees its end by its lock.
 touch "$USHER_DIR/.end"
 "$usher" run -w 20 q true
 wait "$first"

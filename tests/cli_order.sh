@@ -1,10 +1,10 @@
 #!/bin/sh
-# Who came first is served first, and nobody waits for one that is stopped. usage: cli_order.sh BUILD
+# Seats are granted in order of arrival, and a stopped waiter delays no other. usage: cli_order.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
 
-# Twenty arrive one after the other, each when the one before stands in line; then the holders leave
-# one by one. After each of them exactly one enters: the order of the file is the order of entering.
+# Twenty commands arrive one after the other; then the holders end one by one. After each of them exactly one
+# waiter enters, so the order of the file is the order of grants.
 arrivals=20
 entered() {
     [ "$(wc -l <"$dir/order")" -eq "$1" ]
@@ -41,7 +41,7 @@ for k in 1 2 4; do
 done
 wait
 
-# The same without a gate, one seat: each runs as soon as it can.
+# One seat, and commands that end at once.
 hold first one
 is_in first
 : >"$dir/order"
@@ -57,7 +57,7 @@ cut -d' ' -f1 "$dir/order" | sort -nc || fail "running freely: not the order of 
 cut -d' ' -f2 "$dir/order" | sort -nuc || fail "running freely: not the order of tickets"
 passed
 
-# Two seats, and the first in line is stopped. Both come free: the second enters at once.
+# Two seats, and the first waiter is stopped. Both seats become free: the second waiter enters at once.
 hold a two -k 2
 a=$pid
 is_in a
@@ -87,7 +87,7 @@ for process in "$a" "$b" "$first" "$second"; do
 done
 now_is two '.free == 2'
 
-# A waiter further back is stopped: the one behind it enters, and it keeps its place.
+# The second waiter is stopped: it keeps its place.
 hold a three -k 1
 is_in a
 hold b three

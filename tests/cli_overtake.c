@@ -1,7 +1,7 @@
 /*
- * One seat, two processes: a waiter that sleeps in line, and a holder that gives its seat back and
- * asks for it again at once. The sleeper takes long to wake and the holder needs no time at all,
- * and still it is the sleeper's turn: of 1,000 trials not one is overtaken.
+ * One seat, two processes: a waiter that sleeps in line, and a holder that releases the seat and
+ * acquires it again at once. The waiter takes long to wake, and the holder takes no time, but the
+ * waiter gets the seat first in each of 1,000 trials.
  *
  * usage: cli_overtake [TRIALS]
  */
@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 static struct {
-    _Atomic long trial;   /* the waiter is to ask for the seat for the so-manieth time */
-    _Atomic long entered; /* how often anybody has entered */
-    _Atomic long turn;    /* what `entered` was when the waiter did, in this trial */
+    _Atomic long trial;   /* the number of the trial: the waiter acquires the seat once per trial */
+    _Atomic long entered; /* how often either process has got the seat */
+    _Atomic long turn;    /* the value of `entered` when the waiter got the seat in this trial */
 } * shared;
 
 static struct usher_pool *open_pool(const char *path)
@@ -30,7 +30,7 @@ static struct usher_pool *open_pool(const char *path)
     return pool;
 }
 
-static void wait_each_time(const char *path, long trials)
+static void run_waiter(const char *path, long trials)
 {
     struct usher_pool *pool = open_pool(path);
     struct usher_seat seat;
@@ -45,7 +45,7 @@ static void wait_each_time(const char *path, long trials)
     usher_close(pool);
 }
 
-/* In line, and asleep there: not on its way. */
+/* Is the waiter in line and asleep? */
 static int sleeps_in_line(struct usher_pool *pool, pid_t waiter)
 {
     struct usher_info info;
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     pid_t waiter = fork();
     if (waiter == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        wait_each_time(path, trials);
+        run_waiter(path, trials);
         exit(0);
     }
     (void)alarm(200);

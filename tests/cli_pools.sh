@@ -3,7 +3,7 @@
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
 
-# json EXPRESSION: true of all the documents that were printed, taken together as a list.
+# json EXPRESSION: true of the list of all printed documents.
 json() {
     jq -es "$1" "$dir/out" >/dev/null || { cat "$dir/out" && fail "not so: $1"; }
     passed
@@ -25,7 +25,7 @@ says nosuch
 status 66 usher status --json nosuch
 [ ! -s "$dir/out" ] || fail "a document of no pool"
 
-# create: once; as wide as it is told.
+# create: once, with the given mode.
 status 0 usher create builds -k 3
 prints ""
 status 73 usher create builds -k 3
@@ -38,7 +38,7 @@ status 0 usher create "$dir/elsewhere" -k 2
 status 0 usher remove "$dir/elsewhere"
 status 73 usher create "$dir/no/such/directory" -k 1
 
-# status: the fields of the contract, one document for each pool.
+# status: the documented fields, one document per pool.
 hold holder builds --labels red,green,blue
 holder=$pid
 is_in holder
@@ -71,7 +71,7 @@ for line in "builds small --json" "builds --json small" "--json builds small"; d
     status 0 usher status $line
     json 'map(.pool) == ["builds","small"]'
 done
-status 66 usher status --json builds nosuch small # what is there is shown all the same
+status 66 usher status --json builds nosuch small # the existing ones are shown
 json 'map(.pool) == ["builds","small"]'
 # the table
 status 0 usher status builds
@@ -82,7 +82,7 @@ grep -qE "^  2 +$sleeper +[0-9.]+ m?s  " "$dir/out" || fail "the holder of seat 
 grep -qE "^  \+1 +$waiter +[0-9.]+ m?s  usher run" "$dir/out" || fail "the one that waits is not shown"
 status 0 usher status
 narrow
-[ "$(grep -c seats, "$dir/out")" -eq 2 ] || fail "not all pools are shown"
+[ "$(grep -cE ' seats?, ' "$dir/out")" -eq 2 ] || fail "not all pools are shown"
 let_go holder
 ends "$holder" 0
 is_in waiter
@@ -92,7 +92,7 @@ let_go waiter
 ends "$second" 0
 ends "$waiter" 0
 
-# Long, wide and evil labels and commands: 80 columns, valid JSON, no control characters.
+# Long, wide and invalid labels and commands: 80 columns, valid JSON, no control characters.
 printf '#!/bin/sh\necho $$ >"%s/odd.in"\nread -r go <"%s/odd.gate"\n' "$dir" "$dir" >"$dir/odd"
 chmod +x "$dir/odd"
 long=$(printf '%0300d' 0)
@@ -120,7 +120,7 @@ status 0 usher status a-name-of-thirty-two-characters.
 narrow
 status 0 usher remove a-name-of-thirty-two-characters.
 
-# resize: more at once, fewer as they leave, none, and back.
+# resize: more seats at once, fewer as holders release them, none, and back.
 status 0 usher create sized -k 1
 hold one sized
 one=$pid
@@ -139,7 +139,7 @@ now_is sized '.seats == 3 and .free == 0 and .waiters == []'
 status 0 usher resize sized 1
 now_is sized '.seats == 1 and (.holders | length) == 3 and .free == 0'
 status 0 usher status sized
-grep -q '2 going' "$dir/out" || fail "the table does not say that two seats go"
+grep -q 'shrinking by 2' "$dir/out" || fail "the table does not say that two seats go"
 let_go one
 ends "$one" 0
 let_go two
@@ -167,18 +167,18 @@ now_is sized '.seats == 2 and .free == 2'
 status 66 usher resize nosuch 1
 [ ! -e "$USHER_DIR/nosuch" ] || fail "resize has made a pool"
 status 64 usher resize sized 65534
-says sized "at most"
+says sized "cannot have 65534 seats, at most 1024"
 now_is sized '.seats == 2'
 status 0 usher run -k 2 sized true
 status 78 usher run -k 1 sized true
 
-# remove: not while it is in use, unless forced; then those who wait are told.
+# remove: not while in use, except with --force; then waiters get an error.
 status 66 usher remove nosuch
 hold inside sized
 inside=$pid
 is_in inside
 status 69 usher remove sized
-says sized "in use" "--force"
+says sized "in use by 1 holder and 0 waiters" "--force"
 hold other sized
 other=$pid
 is_in other
@@ -186,6 +186,7 @@ hold outside sized
 outside=$pid
 eventually stands sized 1 "$outside"
 status 69 usher remove sized
+says sized "in use by 2 holders and 1 waiter "
 status 0 usher remove sized --force
 prints ""
 ends "$outside" 69
@@ -204,9 +205,9 @@ is_in dead
 kill -KILL "$pid" "$command"
 ends "$pid" 137
 eventually process_is "$command" ZX
-status 0 usher remove sized # the dead do not use it
+status 0 usher remove sized # dead processes do not count
 
-# doctor: all well; after everybody was killed; a pool that is damaged; what is no pool.
+# doctor: a good pool; after all users were killed; a damaged pool; not a pool.
 status 0 usher create sick -k 2
 status 0 usher doctor sick
 grep -q "^sick: $USHER_DIR/sick" "$dir/out" || fail "doctor does not name the pool"
@@ -220,7 +221,7 @@ for n in 1 2 3 4; do
         eventually stands sick $((n - 2)) "$pid"
     fi
 done
-# stopped first, so that none who lives a little longer finds the others dead
+# stop them first, so that none of them reaps the others
 # shellcheck disable=SC2154
 kill -STOP "$dead3" "$dead4"
 # shellcheck disable=SC2154
@@ -233,12 +234,12 @@ for process in "$command1" "$command2"; do
     eventually process_is "$process" ZX
 done
 status 0 usher doctor sick
-grep -q '4 had died' "$dir/out" || { cat "$dir/out" && fail "doctor does not count four dead"; }
+grep -q 'Cleaned up after 4 dead guests' "$dir/out" || { cat "$dir/out" && fail "doctor does not count four dead"; }
 grep -q '2 seats, 2 free, 0 waiting' "$dir/out" || { cat "$dir/out" && fail "doctor has not finished what they left"; }
 now_is sick '.free == 2 and .holders == [] and .waiters == [] and .reaped == 4'
 status 0 usher doctor sick
-grep -q 'Nobody had died' "$dir/out" || fail "doctor finds the dead twice"
-# bytes of the seats, the rows and the words are changed
+grep -q 'No dead processes to clean up' "$dir/out" || fail "doctor finds the dead twice"
+# damaged seats and rows
 size=$(stat -c %s "$USHER_DIR/sick")
 seats_at=$(od -An -t u8 -j 48 -N 8 "$USHER_DIR/sick" | tr -d ' ') # docs/pool-format.md
 [ $((seats_at > 4096 && seats_at < size)) -eq 1 ] || fail "the seats are not at $seats_at"
@@ -255,14 +256,14 @@ grep -q "usher remove --force sick" "$dir/out" || fail "doctor does not say what
 damage $((seats_at + 8)) '\377\377\377\377\377\377\377\377'
 status 1 usher doctor sick
 grep -q 'Seat 1 names guest row 65534' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
-damage $((4096 + 64 + 8)) '\001\000\000\000\000\000\000\160' # the second row's own word
+damage $((4096 + 64 + 8)) '\001\000\000\000\000\000\000\160' # the second row's seat hint
 status 1 usher doctor sick
 grep -q 'Guest row 1 says it has seat 28672' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
 status 0 usher status sick
 status 0 usher remove --force sick
 cp "$dir/whole" "$USHER_DIR/sick"
-# the header is changed, the file is cut, emptied, or something else: refused, and told from each other;
-# what was a pool once can be removed by force
+# A changed header, a truncated file, an empty file, another file: each is rejected with its own message; a
+# file that was a pool can be removed with --force.
 refused() { # TEXT EXIT-OF-REMOVE
     for verb in doctor status remove acquire release; do
         status 69 usher $verb sick
@@ -292,7 +293,7 @@ echo 'Dear diary' >"$USHER_DIR/sick"
 refused "not a pool" 69
 head -c 70000 /dev/urandom >"$USHER_DIR/sick"
 refused "not a pool" 69
-status 69 usher status # the others are shown all the same
+status 69 usher status # the others are shown
 grep -q '^builds:' "$dir/out" || fail "the other pools are not shown"
 
 echo "$checks checks passed"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# usher run: what the command finds, names, and what goes wrong. usage: cli_run.sh BUILD
+# usher run: the environment of the command, names of pools, errors. usage: cli_run.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 # shellcheck disable=SC2016
 . "$(dirname "$0")/cli_support.sh"
@@ -29,13 +29,13 @@ status 0 env USHER_LABEL=stale USHER_SEAT=9 CARD=mine usher run env -- sh -c 'ec
 prints "0 none mine"
 status 0 usher run --env USHER_SEAT --labels 'a b' blank -- sh -c 'echo "$USHER_SEAT"'
 prints "a b"
-# nothing else is new in it, and nothing is gone
+# nothing else is added or removed
 env | sed 's/=.*//' | sort >"$dir/without"
 status 0 usher run env -- env
 sed 's/=.*//' "$dir/out" | sort | comm -3 "$dir/without" - | tr -d '\t' | tr '\n' ' ' >"$dir/new"
 [ "$(cat "$dir/new")" = "USHER_FENCE USHER_HELD USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET " ] || fail "new in the environment: $(cat "$dir/new")"
 passed
-# arguments and directory are the command's own
+# arguments, directory and input of the command
 status 0 usher run env printf '%s\n' -k -n --labels ''
 prints "-k
 -n
@@ -49,7 +49,7 @@ got=$(usher run env cat <"$dir/in")
 status 3 env SHELL=/bin/sh usher run env -c 'exit 3'
 status 3 env -u SHELL usher run env -c 'exit 3'
 
-# Descriptors: the command has those that it would have without usher, and the pool's own.
+# Descriptors: those of the caller, and that of the pool.
 (cd "$dir" && exec 5<in 9>nine && find /proc/self/fd -mindepth 1 -printf '%f %l\n' | grep -v /proc/ | sort >without-fds &&
     usher run env -- find /proc/self/fd -mindepth 1 -printf '%f %l\n' | grep -v /proc/ | sort >with-fds) </dev/null
 comm -13 "$dir/without-fds" "$dir/with-fds" | sed 's/^[0-9]* //' | grep -v '^pipe:' >"$dir/more-fds" || :
@@ -76,7 +76,7 @@ for closed in '<&-' '>&-' '2>&-' '<&- >&-' '>&- 2>&-' '<&- >&- 2>&-'; do
     passed
 done
 
-# A full disk where the answer goes: said, and not taken for an answer.
+# Output to a full disk: an error.
 for verb in status "status --json" "status env" "doctor env" help "help run" "help exit" --version; do
     got=0
     # shellcheck disable=SC2086
@@ -88,7 +88,7 @@ got=0
 usher run env true >/dev/full 2>"$dir/said.err" || got=$?
 [ $got -eq 0 ] || fail "usher run, which prints nothing, ended with $got"
 
-# Commands that cannot be run; no seat is lost.
+# Commands that cannot be executed; no seat is lost.
 printf 'exit 7\n' >"$dir/no-interpreter"
 printf '#!/no/such/interpreter\n' >"$dir/bad-interpreter"
 printf '#!/bin/sh\nexit 8\n' >"$dir/not-executable"
@@ -159,7 +159,7 @@ mkfifo "$USHER_DIR/fifo"
 status 69 usher run fifo true
 rm "$USHER_DIR/fifo"
 
-# A number of seats that disagrees; not waiting, waiting not long; in no case a trace in the line.
+# A different number of seats; -n and -w; the line is empty afterwards.
 hold one number -k 2
 one=$pid
 is_in one
@@ -179,18 +179,18 @@ for options in -n '-w 0' '-w 0.05' '-w 50ms' '-w 0.0005m' --nonblock '--wait 0.0
     now_is number '.waiters == [] and .free == 0'
 done
 [ ! -e "$dir/ran" ] || fail "a command has run without a seat"
-now_is number '.gave_up == 12' # four options that wait, three times each; one that does not wait cannot give up
+now_is number '.gave_up == 12' # four options that wait, three times each
 status 75 usher run -v -w 0.05 number true
-says "no seat was had"
+says "no seat became free in"
 status 75 usher run -v -n number true
-says "no seat was had"
+says "no seat is free"
 let_go one
 let_go two
 ends "$one" 0
 ends "$two" 0
 status 0 usher run -n number true
 status 0 usher run -w 0 number true
-# one who waits in time gets it
+# a waiter with enough time gets a seat
 hold one number
 one=$pid
 is_in one
@@ -207,7 +207,7 @@ let_go two
 ends "$one" 0
 ends "$two" 0
 
-# As many as the pool has guests, and one more.
+# One more than the pool has guests.
 status 0 usher create guests -k 1 --guests 2
 hold one guests
 one=$pid
@@ -216,7 +216,7 @@ hold two guests
 two=$pid
 eventually stands guests 1 "$two"
 status 69 usher run guests true
-says guests full
+says guests "full: 2 of 2 guest rows"
 status 69 usher run -n guests true
 status 69 usher acquire guests
 now_is guests "(.holders | length) == 1 and (.waiters | map(.pid)) == [$two]"
@@ -227,12 +227,12 @@ let_go two
 ends "$two" 0
 status 0 usher run guests true
 
-# -v, and nothing without it.
+# -v prints two lines; without it, none.
 status 0 usher run env true
 prints ""
 status 0 usher run -v env true
 [ "$(wc -l <"$dir/said.err")" -eq 2 ] || fail "-v says more or less than two lines"
-grep -qE '^usher: pool env: seat 0 with ticket [0-9]+ after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say what was had"
-grep -qE '^usher: pool env: seat 0 given back after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say how long it was held"
+grep -qE '^usher: pool env: got seat 0 with ticket [0-9]+ after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say which seat it got"
+grep -qE '^usher: pool env: released seat 0 after [0-9.]+ (ms|s)$' "$dir/said.err" || fail "-v does not say how long it was held"
 
 echo "$checks checks passed"

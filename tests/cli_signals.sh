@@ -11,7 +11,7 @@ runs() {
     pool_is "$1" '.holders[0].command | startswith("sleep")'
 }
 
-# What is sent to the wrapper reaches the command: it ends of it, or does what it likes.
+# Signals to the wrapper reach the command, which dies or handles them.
 for signal in TERM INT HUP QUIT USR1 USR2; do
     n=$(number_of $signal)
     begin ended usher run p sleep 1000
@@ -29,7 +29,7 @@ for signal in TERM INT HUP QUIT USR1 USR2; do
     now_is p '.free == 1 and .holders == []'
 done
 
-# A command that survives a signal keeps running, and its seat.
+# A command that survives a signal keeps running and keeps its seat.
 # shellcheck disable=SC2016
 begin survivor usher run p -- sh -c 'trap "echo TERM >>\"$1/caught\"" TERM; echo $$ >"$1/ready"
     until [ -e "$1/enough" ]; do sleep 0.01; done; exit 4' sh "$dir"
@@ -45,7 +45,7 @@ status 75 usher run -n p true
 touch "$dir/enough"
 ends "$pid" 4
 
-# The command's own end comes through.
+# The status of the command is passed through.
 for code in 0 1 2 63 64 75 126 127 128 137 255; do
     status $code usher run p -- sh -c "exit $code"
 done
@@ -55,7 +55,7 @@ for signal in KILL TERM HUP USR1 ALRM; do
 done
 now_is p '.free == 1'
 
-# While waiting a signal ends the wait, and those behind are served in order.
+# A signal ends a wait, and the waiters behind it are served in order.
 hold holder p
 holder=$pid
 is_in holder
@@ -92,7 +92,7 @@ done
 [ "$(tr '\n' ' ' <"$dir/order")" = "2 4 " ] || fail "served: $(cat "$dir/order")"
 now_is p '.waiters == [] and .free == 1'
 
-# A signal at any moment of a short run: the seat is free after it, whatever it met.
+# A signal at any moment of a short run: the seat is free afterwards.
 for n in 1 2 3 4 5 6 7 8 9 10; do
     begin short usher run p true
     kill -TERM "$pid" 2>/dev/null || :
@@ -116,8 +116,8 @@ now_is p '.waiters == []'
 let_go holder
 ends "$holder" 0
 
-# The command finds signals as it would without usher: the mask, what is ignored, nothing caught. Two,
-# 32 and 33, are the C library's own: no program can see or set them, but a thread changes them.
+# The command gets the signal mask and dispositions that it has without usher. Signals 32 and 33 belong to the
+# C library: programs cannot see or set them, but starting a thread changes them.
 own_signals() {
     while read -r name mask; do
         echo "$name $((0x$mask & ~0x180000000))"
@@ -129,7 +129,7 @@ compare() {
     own_signals <"$dir/without" >"$dir/without.own"
     own_signals <"$dir/out" >"$dir/out.own"
     cmp -s "$dir/without.own" "$dir/out.own" || { cat "$dir/without" "$dir/out" && fail "other signals under usher: $*"; }
-    # and after a wait, when usher has listened for them
+    # and after a wait, during which usher caught signals
     hold holder p
     holder=$pid
     is_in holder
@@ -146,7 +146,7 @@ compare --default-signal
 compare --default-signal --ignore-signal=INT,QUIT
 compare --default-signal --ignore-signal=HUP,CHLD,USR1,TERM,TSTP,PIPE
 compare --default-signal --block-signal=INT,TERM,USR2,CHLD
-# nohup stays nohup, while waiting and while running
+# nohup works, while waiting and while running
 hold holder p
 holder=$pid
 is_in holder

@@ -1,11 +1,10 @@
 #!/bin/sh
-# What the tests of usher(1) share. Each begins with: . cli_support.sh, and has the build's directory
-# as its first argument. Nothing here waits for a time to pass: it waits until something is so, and
-# the limit is there only so that a test that hangs ends.
+# What the tests of usher(1) share. Each starts with: . cli_support.sh, and has the build directory as its
+# first argument. Tests wait for conditions, not for time to pass; the limit only ends a test that hangs.
 # shellcheck disable=SC2034 # the tests use what is set here
 set -eu
 build=$(cd "$1" && pwd)
-# The thread sanitizer makes vfork a fork, and then usher run cannot hand its seat over.
+# Under the thread sanitizer vfork is a fork, and usher run cannot assign its seat.
 if grep -q __tsan_init "$build/usher"; then
     echo "SKIPPED: usher run does not work under the thread sanitizer"
     exit 77
@@ -15,16 +14,16 @@ dir=$(mktemp -d)
 checks=0
 limit=30 # seconds
 
-# A place of its own; whoever starts the tests may sit in a seat himself.
+# Pools of its own; the tests themselves may run under usher.
 unset USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET USHER_FENCE USHER_LABEL USHER_HELD XDG_RUNTIME_DIR
 USHER_DIR=$dir/pools
-USHER_TEST=$dir # how what is left over is found
+USHER_TEST=$dir # marks the processes of this test
 export PATH USHER_DIR USHER_TEST
 mkdir "$USHER_DIR"
 # shellcheck disable=SC3045
-ulimit -c 0 # some of what is killed here would leave a core
+ulimit -c 0 # no core dumps of killed processes
 
-# Kill whatever the test has started and left behind, stopped or not, in whichever session.
+# Kill all processes that the test left behind, stopped or not, in any session.
 kill_leftovers() {
     for environ in $(grep -lsaF "USHER_TEST=$dir" /proc/[0-9]*/environ 2>/dev/null || :); do
         leftover=${environ#/proc/}
@@ -54,7 +53,7 @@ passed() {
     checks=$((checks + 1))
 }
 
-# status N COMMAND..: the command ends with N; what it printed is in $dir/out and $dir/said.err.
+# status N COMMAND..: the command exits with N; its output is in $dir/out and $dir/said.err.
 status() {
     want=$1
     shift
@@ -64,7 +63,7 @@ status() {
     passed
 }
 
-# says TEXT..: the message is one line, begins with the program's name and has each of these in it.
+# says TEXT..: the message is one line, starts with the program's name and has each TEXT in it.
 says() {
     [ "$(wc -l <"$dir/said.err")" -eq 1 ] || fail "not one line of message"
     grep -q '^usher: ' "$dir/said.err" || fail "the message does not name the program"
@@ -74,24 +73,24 @@ says() {
     passed
 }
 
-# prints TEXT: exactly that was printed, and nothing was said.
+# prints TEXT: exactly TEXT was printed, and no message.
 prints() {
     [ "$(cat "$dir/out")" = "$1" ] || { cat "$dir/out" && fail "printed that, not '$1'"; }
     [ ! -s "$dir/said.err" ] || fail "said something"
     passed
 }
 
-# eventually COMMAND..: until it succeeds.
+# eventually COMMAND..: wait until it succeeds.
 eventually() {
     end=$(($(date +%s) + limit))
     until "$@" 2>/dev/null; do
         [ "$(date +%s)" -lt "$end" ] || fail "not so after $limit s: $*"
-        sleep 0.01 # between two looks
+        sleep 0.01
     done
     passed
 }
 
-# pool_is POOL EXPRESSION: true of what status says.
+# pool_is POOL EXPRESSION: true of the JSON of status.
 pool_is() {
     document=$(usher status "$1" --json) && printf '%s\n' "$document" | jq -e "$2" >/dev/null
 }
@@ -100,7 +99,7 @@ now_is() {
     passed
 }
 
-# stands POOL POSITION PID: in the line, as status says.
+# stands POOL POSITION PID: the process has this place in line.
 stands() {
     usher status "$1" --json | grep -q "\"position\":$2,\"pid\":$3,"
 }
@@ -111,22 +110,22 @@ line_has() {
 is_not_empty() {
     [ -s "$1" ]
 }
-# process_is PID STATES: its state is one of these letters; X: it is gone.
+# process_is PID STATES: the state of the process is one of these letters; X: it does not exist.
 process_is() {
     state=X
     [ ! -e "/proc/$1/stat" ] || state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" || echo X)
     case $2 in *"$state"*) ;; *) return 1 ;; esac
 }
 
-# begin NAME COMMAND..: in the background, but with the signals of the foreground, as $pid. What it
-# prints is in $dir/NAME.out and NAME.err.
+# begin NAME COMMAND..: start it in the background, but with the signals of the foreground, as $pid. Its output
+# is in $dir/NAME.out and NAME.err.
 begin() {
     begun=$1
     shift
     env --default-signal=INT,QUIT "$@" >"$dir/$begun.out" 2>"$dir/$begun.err" </dev/null &
     pid=$!
 }
-# ends PID STATUS: the process, a child of ours, ends with that.
+# ends PID STATUS: the child ends with this status.
 ends() {
     eventually process_is "$1" ZX
     got=0
@@ -135,8 +134,8 @@ ends() {
     passed
 }
 
-# hold NAME POOL [OPTION..]: run a command there that stays until it is let go. The wrapper is $pid.
-# When it is in, NAME.in has its own pid, the seat and the ticket.
+# hold NAME POOL [OPTION..]: run a command in a seat until `let_go NAME`. The wrapper is $pid. When the command
+# has the seat, $dir/NAME.in has its pid, seat and ticket.
 hold() {
     held=$1
     in_pool=$2

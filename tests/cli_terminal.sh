@@ -1,12 +1,11 @@
 #!/bin/sh
-# usher at a terminal: keys, job control, the line that tells how the wait stands. Each terminal is
-# one that script(1) opens. usage: cli_terminal.sh BUILD
+# usher on a terminal: keys, job control, the line that a wait shows. Terminals are made by script(1). usage: cli_terminal.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
 command -v script >/dev/null || { echo "SKIPPED: there is no script(1) here"; exit 77; }
 export TERM=dumb PS1='$ ' HISTFILE=/dev/null
 
-# terminal NAME LINE: run it at a terminal of its own. What it shows is in $dir/NAME.tty.
+# terminal NAME LINE: run LINE on a new terminal. Its output is in $dir/NAME.tty.
 terminal() {
     at=$1
     rm -f "$dir/$at.keys"
@@ -14,7 +13,7 @@ terminal() {
     env --default-signal=INT,QUIT script -qefc "$2" /dev/null <>"$dir/$at.keys" >"$dir/$at.tty" 2>"$dir/$at.err" &
     terminal=$!
 }
-# keys TEXT: at the last terminal; printf knows \003 and the like.
+# keys TEXT: type it on the last terminal; TEXT is a format of printf.
 keys() {
     # shellcheck disable=SC2059
     printf "$1" >"$dir/$at.keys"
@@ -22,7 +21,7 @@ keys() {
 has() {
     grep -aqE -e "$2" "$dir/$1.tty"
 }
-# shows PATTERN: the last terminal does, sooner or later.
+# shows PATTERN: the last terminal shows it, now or later.
 shows() {
     eventually has "$at" "$1"
 }
@@ -30,11 +29,11 @@ shows_not() {
     has "$at" "$1" && { cat -v "$dir/$at.tty" && fail "the terminal shows: $1"; }
     passed
 }
-# how many lines tell how a wait stands
-told() {
-    tr '\r' '\n' <"$dir/$at.tty" | grep -ac 'in line' || :
+# lines: how often the line of a wait was drawn.
+lines() {
+    tr '\r' '\n' <"$dir/$at.tty" | grep -ac 'usher: waiting for' || :
 }
-waits() { # POOL SECONDS: the first in line does so at least so long
+waits() { # POOL SECONDS: the first waiter has waited longer than this
     pool_is "$1" ".waiters[0].seconds > $2"
 }
 is_free() {
@@ -43,7 +42,7 @@ is_free() {
 holder_of() {
     usher status "$1" --json | jq '.holders[0].pid // empty'
 }
-# runs POOL COMMAND: that is what its holder has become.
+# runs POOL COMMAND: the holder runs this command.
 runs() {
     pool_is "$1" ".holders[0].command | startswith(\"$2 \")"
 }
@@ -61,7 +60,7 @@ eventually runs p sh
 keys 'hello\n'
 shows '^got-hello'
 eventually is_free p
-# Ctrl-C ends it; once, if it counts them
+# Ctrl-C ends it, and is delivered once
 # shellcheck disable=SC2016
 keys 'usher run p sleep 1000; echo end-$?\n'
 eventually runs p sleep
@@ -81,7 +80,7 @@ eventually is_free p
 keys 'echo next-$((1 + 1))\n'
 shows '^next-2'
 [ "$(tr '\r' '\n' <"$dir/shell.tty" | grep -ac 'heard-it$')" -eq 1 ] || fail "Ctrl-C was heard more than once"
-# Ctrl-Z stops both, fg goes on with both
+# Ctrl-Z stops both, fg continues both
 # shellcheck disable=SC2016
 keys 'usher run p -- sh -c '\''read x; echo also-$x'\''\n'
 eventually runs p sh
@@ -104,7 +103,7 @@ eventually process_is "$command" S
 keys 'this\n'
 shows '^also-this'
 eventually is_free p
-# in the background it may not read; in the foreground it may
+# in the background it cannot read; in the foreground it can
 # shellcheck disable=SC2016
 keys 'usher run p -- sh -c '\''read x; echo later-$x'\'' &\n'
 eventually runs p sh
@@ -118,7 +117,7 @@ eventually process_is "$wrapper" S
 keys 'on\n'
 shows '^later-on'
 eventually is_free p
-# bg lets a stopped one go on
+# bg continues a stopped job
 mkfifo "$dir/bg.gate"
 # shellcheck disable=SC2016
 keys 'usher run p -- sh -c '\''read x <"$USHER_TEST/bg.gate"; echo went-$((5 + 5))'\''\n'
@@ -133,18 +132,18 @@ let_go bg
 shows 'went-10'
 eventually is_free p
 
-# Waiting, Ctrl-C: out of the line.
+# Ctrl-C while waiting: it leaves the line.
 hold holder p
 is_in holder
 keys 'usher run p true\n'
 eventually line_has p 1
-shows 'number 1 of 1 in line'
+shows 'usher: waiting for p: 1st of 1 '
 keys '\003'
 eventually line_has p 0
 # shellcheck disable=SC2016
 keys 'echo waited-$?\n'
 shows '^waited-130'
-# Waiting, Ctrl-Z: it keeps its place.
+# Ctrl-Z while waiting: it keeps its place.
 keys 'usher run p echo my-turn\n'
 eventually line_has p 1
 waiter=$(usher status p --json | jq '.waiters[0].pid')
@@ -161,7 +160,7 @@ keys 'usher run p -- sh -c '\''kill -INT $$'\''; echo died-$?\nexit 0\n'
 shows '^died-130'
 ends $terminal 0
 
-# Ctrl-C in a script ends the script, not only its command: running, and waiting.
+# Ctrl-C ends a whole script, not only its command, while running and while waiting.
 terminal script "bash -c 'usher run p sleep 1000; echo went on'"
 eventually runs p sleep
 keys '\003'
@@ -176,34 +175,34 @@ ends $terminal 130
 shows_not 'went on'
 now_is p '.waiters == []'
 
-# The line that tells how the wait stands: the place, who holds, since when; and it is gone at the end.
+# The line of a wait: the place, the longest holder and how long it has held; removed at the end.
 terminal line 'usher run p echo got-it'
-shows "usher: p: number 1 of 1 in line; $command sh -c .* for [0-9]"
-first=$(told)
-more_told() {
-    [ "$(told)" -gt "$first" ]
+shows "usher: waiting for p: 1st of 1 \((longest holder:|held by) sh -c.*, pid $command, [0-9]+ m?s\)"
+first=$(lines)
+more_lines() {
+    [ "$(lines)" -gt "$first" ]
 }
-eventually more_told
+eventually more_lines
 let_go holder
 ends $terminal 0
 grep -aqF "${clear}got-it" "$dir/line.tty" || { cat -v "$dir/line.tty" && fail "the line is not cleared"; }
-# one that goes away is noticed
+# a waiter in front leaves: the line is updated
 hold holder q
 is_in holder
 hold before q
 before=$pid
 eventually stands q 1 "$before"
 terminal line 'usher run q echo got-it'
-shows 'number 2 of 2 in line'
+shows 'usher: waiting for q: 2nd of 2 '
 kill -TERM "$before"
 ends "$before" 143
-shows 'number 1 of 1 in line'
-shows_not 'about' # nothing is known yet of how long they hold
+shows 'usher: waiting for q: 1st of 1 '
+shows_not 'about' # no history yet, no estimate
 kill -TERM "$(usher status q --json | jq '.waiters[0].pid')"
 ends $terminal 143
 tail -c 4 "$dir/line.tty" | grep -aqF "$clear" || { cat -v "$dir/line.tty" && fail "the line is not cleared"; }
 let_go holder
-# when seats have been given back before, how long it may take
+# with a history there is an estimate
 for _ in 1 2; do
     status 0 usher run q sleep 0.4
 done
@@ -214,11 +213,11 @@ for n in 1 2 3 4 5; do
     eventually stands q $n "$pid"
 done
 terminal line 'usher run q echo got-it'
-shows 'number 6 of 6 in line; .*; about [0-9.]+ s'
+shows 'usher: waiting for q: 6th of 6, about [0-9]+ s \((longest holder:|held by) '
 let_go holder
 ends $terminal 0
 
-# No line: not at a terminal, with -q, in a short wait.
+# No line without a terminal, with -q, or in a short wait.
 hold holder q
 is_in holder
 terminal quiet 'usher run -q q echo got-it'
@@ -238,31 +237,31 @@ terminal short 'usher run -v q echo got-it'
 eventually line_has q 1
 let_go holder
 ends $terminal 0
-shows '^.*usher: pool q: seat 0 with ticket [0-9]+ after [0-9.]+ m?s'
-shows 'usher: pool q: seat 0 given back after [0-9.]+ m?s'
+shows '^.*usher: pool q: got seat 0 with ticket [0-9]+ after [0-9.]+ m?s'
+shows 'usher: pool q: released seat 0 after [0-9.]+ m?s'
 if has short 'with ticket [0-9]+ after [0-4]?[0-9]?[0-9] ms'; then
-    shows_not 'in line'
+    shows_not 'usher: waiting for'
 fi
 
-# It is never wider than the terminal, and names of any length are borne.
+# The line is never wider than the terminal, whatever the length of the name.
 long=$(printf '%0200d' 0)
 hold holder "$long"
 is_in holder
 terminal wide "usher run $long echo got-it"
-shows "^.*usher: \.\.0+: number 1 of 1 in line; $command .* for [0-9]"
+shows "^.*usher: waiting for \.\.0+: 1st of 1 \(held by (sh.*, )?pid $command, [0-9]+ m?s\)"
 name=$long
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
     name=../pools/$name
 done
 terminal wide "usher run $USHER_DIR/$name echo got-it"
-shows "^.*usher: \.\.0+: number 2 of 2 in line; $command .* for [0-9]"
+shows "^.*usher: waiting for \.\.0+: 2nd of 2 \(held by (sh.*, )?pid $command, [0-9]+ m?s\)"
 [ "$(tr '\r' '\n' <"$dir/wide.tty" | sed "s/$esc\\[K//" | wc -L)" -lt 80 ] || fail "wider than the terminal"
 let_go holder
 ends $terminal 0
 hold holder q
 is_in holder
 terminal narrow 'stty cols 30; exec usher run q echo got-it'
-shows 'number 1 of 1'
+shows 'usher: waiting for q: 1st of'
 [ "$(tr '\r' '\n' <"$dir/narrow.tty" | sed "s/$esc\\[K//" | wc -L)" -lt 30 ] || fail "wider than the terminal"
 let_go holder
 ends $terminal 0

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Command lines that are wrong, and help. usage: cli_usage.sh BUILD
+# Wrong command lines, and help. usage: cli_usage.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
 
-# wrong TEXT ARGUMENT..: exit 64 and one line that names the fault, and nothing has been made.
+# wrong TEXT ARGUMENT..: exit status 64, one line of message with TEXT, and no pool is created.
 wrong() {
     fault=$1
     shift
@@ -21,7 +21,7 @@ wrong "''" ''
 wrong "'--nosuch'" --nosuch
 wrong "'nosuch'" help nosuch
 
-# options that are not there, or not for this verb
+# unknown options, and options of other verbs
 wrong "'--nosuch'" run --nosuch p true
 wrong "'-z'" run -z p true
 wrong "'-z'" run -nz p true
@@ -42,7 +42,7 @@ wrong "'--json'" doctor p --json
 wrong "'-w'" release p --wait=3
 wrong "json=yes" status --json=yes
 
-# values that are missing, or are none
+# missing and wrong values
 for option in -k -w -E -c --labels --env --guests --mode --seats --wait; do
     wrong "$option needs a value" run "$option"
     wrong "$option needs a value" run p "$option"
@@ -74,7 +74,7 @@ wrong "-k 3, but --labels names 2" run -k 3 --labels a,b p true
 wrong "-k 3, but --labels names 2" run p --labels a,b -k 3 true
 wrong "more seats" create p -k 3 --guests 2
 
-# operands that are missing, or too many
+# missing operands, and too many
 wrong "give a pool and a command" run
 wrong "give a pool and a command" run p
 wrong "give a pool and a command" run p --
@@ -100,7 +100,7 @@ wrong "give one pool" remove p q
 wrong "give one pool" doctor
 wrong "give one pool" doctor p q
 
-# control characters in what was given do not reach the terminal
+# control characters in arguments do not reach the terminal
 wrong nosuch "$(printf 'nosuch\033[31m')"
 grep -q "$(printf '\033')" "$dir/said.err" && fail "a control character in the message"
 status 64 usher run -k "$(printf '1\n2')" p true

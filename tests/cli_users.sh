@@ -1,22 +1,21 @@
 #!/bin/sh
-# Pools of other users, pools that users share, disks that are full or read-only. Only root can be
-# several users. usage: cli_users.sh BUILD
+# Pools of other users, shared pools, full and read-only disks. Needs root, to act as several users. usage: cli_users.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
 if [ "$(id -u)" -ne 0 ] || ! setpriv --reuid 54321 --regid 54321 --clear-groups true 2>/dev/null; then
     echo "SKIPPED: not root, so there are no other users to be"
     exit 77
 fi
-ann=54321 bob=54322 eve=54323 group=54400 # no such users are needed
+ann=54321 bob=54322 eve=54323 group=54400 # these users need not exist
 shared=/dev/shm/usher-$bob
 trap 'clean_up; rm -rf "$shared"' EXIT
 rm -rf "$shared"
 chmod 755 "$dir"
-mkdir "$dir/bin" # what all of them may run
+mkdir "$dir/bin" # programs that all of them can run
 cp "$build/usher" "$dir/bin/usher"
 PATH=$dir/bin:$PATH
 
-usher_as() { # NAME USER GROUPS: a program of that name, which is usher as that user runs it
+usher_as() { # NAME USER GROUPS: make a program NAME that runs usher as USER
     printf '#!/bin/sh\nexec setpriv --reuid %s --regid %s %s usher "$@"\n' "$2" "$2" "$3" >"$dir/bin/$1"
     chmod 755 "$dir/bin/$1"
 }
@@ -24,7 +23,7 @@ usher_as ann $ann "--groups $group"
 usher_as bob $bob "--groups $group"
 usher_as eve $eve --clear-groups
 
-# A pool is its owner's, in a directory of her own or in one that all may read.
+# A private pool, in a private directory and in one that all users can read.
 mkdir "$dir/anns"
 chown $ann:$ann "$dir/anns"
 chmod 700 "$dir/anns"
@@ -46,19 +45,19 @@ for mode in 700 755; do
     status 77 bob run new true
     [ ! -e "$dir/anns/new" ] || fail "a pool was made in her directory"
 done
-chmod 644 "$dir/anns/p" # to read it is not enough
+chmod 644 "$dir/anns/p" # reading is not enough
 status 77 bob status p
-# root would have to trust her file
+# root does not trust her file
 status 77 usher run p true
-says p "another user"
+says p "another user" "$dir/anns/p: owner $ann, mode 644"
 status 0 ann run -n p true
-# a pool of root's that nobody else may write
+# a pool of root that other users cannot write
 USHER_DIR=$dir/roots
 status 0 usher run p true
 chmod 755 "$dir/roots"
 status 77 bob run p true
 
-# One for a group: each is served in turn, whoever it is, and each other's dead are found.
+# A pool for a group: all users share one line, and each can reap the dead processes of the others.
 mkdir "$dir/both"
 chown $ann:$group "$dir/both"
 chmod 2770 "$dir/both"
@@ -110,7 +109,7 @@ status 0 bob create lab -k 1 --mode 600
 status 77 ann run lab true
 status 0 bob remove lab
 
-# Without a directory of one's own choice: one that is made for this user alone, or refused.
+# The default directory: made for this user only, and rejected if it is not safe.
 status 0 env -u USHER_DIR bob run p true
 [ "$(stat -c '%u %a' "$shared")" = "$bob 700" ] || fail "not his directory"
 [ -f "$shared/p" ] || fail "no pool in his directory"
@@ -131,7 +130,7 @@ status 0 env -u USHER_DIR XDG_RUNTIME_DIR="$dir/runtime" bob run p true
 [ -f "$dir/runtime/usher/p" ] || fail "no pool in \$XDG_RUNTIME_DIR/usher"
 [ ! -e "$shared" ] || fail "a directory was made that is not needed"
 
-# A disk that is full, or read-only.
+# A full disk, and a read-only disk.
 mkdir "$dir/disk"
 if mount -t tmpfs -o size=32k none "$dir/disk" 2>/dev/null; then
     USHER_DIR=$dir/disk

@@ -31,7 +31,7 @@ prints nested
 
 # Errors and the pool commands.
 status 78 usher run "$here/gpu" -k 3 -- true
-says "it has 2 seats, not 3"
+says "has 2 seats, not 3"
 status 73 usher create "$here/gpu" -k 2
 status 0 usher create "$here/one" -k 1
 status 64 usher create "$here/two" -k 1 --mode 660
@@ -41,8 +41,8 @@ says "at most 4096"
 status 75 usher release "$here/gpu"
 says "holds no seat"
 status 0 usher doctor "$here/gpu"
-grep -q "Its servers answer, in" "$dir/out" || fail "the doctor does not say how fast"
-grep -q "Every relation" "$dir/out" || fail "the doctor does not verify"
+grep -q "The servers answered in" "$dir/out" || fail "the doctor does not say how fast"
+grep -q "The consistency check passed" "$dir/out" || fail "the doctor does not verify"
 grep -q "2 seats, 2 free, 0 waiting" "$dir/out" || fail "the doctor does not count"
 status 66 usher doctor "$here/none"
 status 64 usher run "zk://127.0.0.1:$port/" -- true
@@ -66,7 +66,7 @@ kill -INT "$pid"
 ends "$pid" 130
 now_is "$here/one" '(.waiters | length) == 2'
 status 69 usher remove "$here/one"
-says "it is in use"
+says "in use"
 let_go first
 is_in second
 [ "$(cat "$dir/third.in" 2>/dev/null)" = "" ] || fail "two in one seat"
@@ -128,7 +128,7 @@ hold warned "$here/single" --warn-only
 warned=$pid
 is_in warned
 kill -STOP "$server"
-eventually grep -q "runs on" "$dir/warned.err"
+eventually grep -q "keeps running" "$dir/warned.err"
 kill -CONT "$server"
 let_go warned 5
 ends "$warned" 5

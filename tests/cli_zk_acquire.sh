@@ -45,7 +45,7 @@ short="env USHER_ZK_TIMEOUT=2s"
 for shell in dash bash; do
     command -v $shell >/dev/null || { echo "SKIPPED: there is no $shell here" && continue; }
     p=$here/$shell
-    # as the manual says
+    # as in the manual
     script plain $shell "seat=\$(usher acquire $p) || exit 1; step got \$seat; usher release $p; step done"
     reaches plain 'got 0'
     held_by "$p" "$pid" || fail "$shell: not held by the script"
@@ -209,14 +209,14 @@ begin waiting env USHER_ZK_TIMEOUT=2s usher acquire "$p" --for $$
 eventually line_has "$p" 1
 kill -KILL "$(pgrep -f "^usher keep .*$p $$ ")"
 ends "$pid" 137
-grep -q "has been killed" "$dir/waiting.err" || fail "nothing was said"
+grep -q "was killed while it waited" "$dir/waiting.err" || fail "no message"
 let_go first
 eventually is_free "$p"
 for moment in 1 3 5 7 9 11 13 15 17; do
     sleep 1000 &
     other=$!
     begin hunted env USHER_ZK_TIMEOUT=2s usher acquire "$p" --for $other
-    sleep "0.0$(printf %02d $moment)" # no moment in particular
+    sleep "0.0$(printf %02d $moment)" # any moment
     case $((moment % 3)) in
     0) victim=$pid ;;
     1) victim=$other ;;
@@ -261,13 +261,13 @@ eventually is_not_empty "$dir/in2"
 kill $reader
 wait $reader || :
 kill -STOP "$server"
-eventually grep -q "will be lost.*(USR1) to $told" "$dir/told.err"
+eventually grep -q "will be lost.*(USR1) to process $told" "$dir/told.err"
 eventually grep -q "seat 0 is lost" "$dir/lost.err"
 [ "$(ps -o comm= -p "$(keeper "$lost")")" = usher-lost ] || fail "ps does not show that it is lost"
 kill -CONT "$server"
 go lost
 reaches lost 74
-grep -q "the seat had been lost" "$dir/lost.err" || fail "release said nothing"
+grep -q "the seat was lost before the release" "$dir/lost.err" || fail "release printed no message"
 eventually is_not_empty "$dir/told.step"
 reaches unread told
 go lost

@@ -1,6 +1,6 @@
 #!/bin/sh
-# usher top of a pool on ZooKeeper, in a real terminal (tmux): the list of guests, and a screen that
-# keeps updating while the servers are silent. usage: cli_zk_top.sh BUILD
+# usher top of a pool on ZooKeeper, in a real terminal (tmux): guests with their machines, and a screen that keeps
+# working while the servers are silent. usage: cli_zk_top.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 # shellcheck disable=SC2154
 . "$(dirname "$0")/cli_support.sh"
@@ -37,18 +37,18 @@ shows "^  0 .*[0-9]+@.* sh -c"
 shows "^  1 .*[0-9]+@.* sh -c"
 shows "^  1 next .*[0-9]+@"
 let_go first
-shows "nobody waits"
+shows "no waiters"
 kill -STOP "$server"
-shows "its servers have not answered for [0-9]"
-terminal send-keys '?' # a key still has its effect
-shows "any other key: back"
+shows "the servers have not answered for [0-9]"
+terminal send-keys '?' # keys still work
+shows "any other key: close this help"
 terminal send-keys x
-shows "its servers have not answered for|do not answer"
+shows "the servers have not answered for|do not answer"
 kill -CONT "$server"
 eventually pool_is "$p" '.seats == 2'
 shows "^> $p +2 "
 kill -STOP "$server"
-shows "its servers have not answered for"
+shows "the servers have not answered for"
 terminal send-keys q
 shows "over 0"
 kill -CONT "$server"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The examples as they are: run, and what they print. usage: examples.sh BUILD
+# Run the programs in examples/ and check what they print. usage: examples.sh BUILD
 set -eu
 build=$1
 dir=$(mktemp -d)
@@ -18,7 +18,7 @@ so() {
     checks=$((checks + 1))
 }
 
-# hello: alone; then several at once, which take turns on two seats, each with a ticket of its own
+# hello: alone; then eight at once, which share two seats, each with a ticket of its own
 so timeout 60 "$build/example_hello" alone >"$dir/out"
 so grep -qE '^process [0-9]+ has seat 0 with ticket 1$' "$dir/out"
 pids=""
@@ -34,7 +34,7 @@ so test "$(grep -cE '^process [0-9]+ has seat [01] with ticket [0-9]+$' "$dir/ou
 so test "$(wc -l <"$dir/out")" -eq 8
 so test "$(sed 's/.*ticket //' "$dir/out" | sort -n | tr '\n' ' ')" = "1 2 3 4 5 6 7 8 "
 
-# and what it says when something is wrong: one line, with the program, the pool and a sentence
+# its errors: one line with the program, the pool and a sentence
 status=0
 timeout 60 "$build/example_hello" greetings 3 >"$dir/out" 2>"$dir/err" || status=$?
 so test "$status" -eq 1
@@ -45,15 +45,15 @@ timeout 60 "$build/example_hello" 2>"$dir/err" || status=$?
 so test "$status" -eq 64
 so grep -q '^usage: ' "$dir/err"
 
-# workers: three of eight kill themselves with a connection in their hand, the others finish
+# workers: three of eight kill themselves while they hold a connection, the others finish
 so timeout 60 "$build/example_workers" >"$dir/out"
 so grep -qx '5 workers finished, 3 were killed' "$dir/out"
 resets=$(grep -cE '^worker [124578] resets connection [01]$|^worker [036] resets' "$dir/out" || true)
 so test "$resets" -le 3
 so test "$(wc -l <"$dir/out")" -eq $((resets + 1))
-so test ! -e "$USHER_DIR/workers-example" # it has removed its pool
+so test ! -e "$USHER_DIR/workers-example" # it removed its pool
 
-# threads: around three licences, in a pool and at a gate
+# threads: three licences, with a pool and with a gate
 so timeout 120 "$build/example_threads" >"$dir/out"
 so grep -qx '6 threads, 3 licences, 1000 rounds: never two with one licence' "$dir/out"
 

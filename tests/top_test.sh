@@ -1,10 +1,10 @@
 #!/bin/sh
-# usher top in a real terminal (tmux), over pools that real processes hold and wait for.
+# usher top in a real terminal (tmux), with pools that real processes use.
 # usage: top_test.sh BUILD
 set -eu
 command -v tmux >/dev/null || { echo "no tmux here"; exit 77; }
 usher=$1/usher
-# The thread sanitizer makes vfork a fork, and then usher run cannot hand its seat over.
+# Under the thread sanitizer vfork is a fork, and usher run cannot assign its seat.
 if grep -q __tsan_init "$usher"; then
     echo "usher run does not work under the thread sanitizer"
     exit 77
@@ -38,7 +38,7 @@ fail() {
     exit 1
 }
 
-# until_true WHAT COMMAND..: wait for it. On a busy machine anything may take long.
+# until_true WHAT COMMAND..: wait until the command succeeds, up to a minute.
 until_true() {
     what=$1
     shift
@@ -59,7 +59,7 @@ screen_lacks() {
     ! screen_has "$1"
 }
 
-# shows REGEX, hides REGEX: a line of the screen matches it soon; none does.
+# shows REGEX, hides REGEX: wait until a line of the screen matches; until none does.
 shows() {
     until_true "the screen shows '$1'" screen_has "$1"
 }
@@ -68,7 +68,7 @@ hides() {
     until_true "the screen does not show '$1'" screen_lacks "$1"
 }
 
-# Are there such lines, in this order?
+# Are there matching lines, in this order?
 screen_has_order() {
     terminal capture-pane -p | awk -v a="$1" -v b="$2" \
         '$0 ~ a && !x { x = NR } $0 ~ b && !y { y = NR } END { exit !(x && y && x < y) }'
@@ -93,14 +93,14 @@ counts() {
     "$usher" status "$1" 2>/dev/null | grep -qE "$2"
 }
 
-# In the terminal's shell: begin usher top. Its process is in $dir/pid.
+# begin POOL..: start usher top in the shell of the terminal. Its pid is in $dir/pid.
 begin() {
     rm -f "$dir/pid"
     press "clear; stty -g >$dir/before; sh -c 'echo \$\$ >$dir/pid; exec $usher top $*'" Enter
     shows 'q quit$'
 }
 
-# left STATUS: the shell is back, was told this status, and has the terminal as it was.
+# left STATUS: usher top ended with this status, and the terminal is restored.
 left() {
     shows '^\$ *$'
     rm -f "$dir/after"
@@ -123,7 +123,7 @@ code=0
 "$usher" help top >"$dir/out" || fail "help top"
 [ "$(wc -L <"$dir/out")" -le 84 ] || fail "help top has long lines"
 
-# Two in line at builds, behind two; one of three at gpu; nobody at rest.
+# builds: two holders, two waiters; gpu: one of three seats held; rest: unused.
 hold builds -k 2 -- sleep 1001
 until_true "a holder" counts builds ' 1 free'
 hold builds -- sleep 1002
@@ -163,7 +163,7 @@ shows '^  2 .*\(stopped\) sleep 1004$'
 kill -CONT "$waiter"
 hides 'stopped'
 
-# Keys: picking, sorting, help.
+# Keys: selecting, sorting, help.
 press j
 shows '^> gpu'
 shows '^gpu: 3 seats, 2 free'
@@ -171,7 +171,7 @@ shows '^  0 +red +[0-9]+ .* sleep 1005$'
 shows '^  1-2 +free'
 press Down
 shows '^> rest'
-shows '^  nobody waits'
+shows '^  no waiters'
 press j k Up
 shows '^> builds'
 press f
@@ -184,12 +184,12 @@ order '^  gpu' '^  rest'
 press t
 order 'sleep 1001' 'sleep 1002'
 press s
-press C-s '?' # the first would hold up the output of others
-shows 'how many stand in line'
+press C-s '?' # Ctrl-S must not stop the output
+shows 'waiters in line'
 press x
 shows '^builds: 2 seats'
 
-# Pools come and go, and one may come back as another.
+# Pools are created, removed and replaced.
 "$usher" create another -k 5
 shows '^  another +5 +5 '
 shows '^> builds'
@@ -210,7 +210,7 @@ shows '^  junk .*pool'
 rm "$USHER_DIR/junk"
 hides 'junk'
 
-# The line moves on; what was served is counted.
+# The line moves on, and served seats are counted.
 "$usher" resize builds 3
 shows '^builds: 3 seats, 0 free, 1 waiting'
 shows '^  2 +[0-9]+ .* sleep 1003$'
@@ -228,7 +228,7 @@ shows '^> builds'
 for size in 1x1 2x3 80x1 3x50; do
     terminal resize-window -x "${size%x*}" -y "${size#*x}"
     press j k '?' '?'
-    sleep 0.6 # time to draw: that it lives is seen below
+    sleep 0.6 # time to draw; the checks below show that it survived
 done
 terminal resize-window -x 120 -y 12
 shows '^  POOL .*SERVED$'
@@ -253,7 +253,7 @@ shows 'named +6 +6 '
 press q
 left 0
 
-# However it ends, and stopped from the keyboard.
+# Ended by signals, and stopped from the keyboard.
 for ending in TERM:143 INT:130 HUP:129 QUIT:131; do
     begin
     kill -s "${ending%:*}" "$(cat "$dir/pid")"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The scripts of docs/examples.md do what it says, and it shows lines that they have.
+# The scripts of docs/examples.md print what it says, and the lines that it shows are in the scripts.
 # usage: worked_examples.sh BUILD
 set -eu
 PATH=$1:$PATH
@@ -18,7 +18,7 @@ example() {
     checks=$((checks + 1))
 }
 
-# says N PATTERN: that many lines are like this.
+# says N PATTERN: exactly N lines match.
 says() {
     [ "$(grep -cE "$2" "$dir/out")" -eq "$1" ] || fail "not $1 lines like: $2"
     checks=$((checks + 1))
@@ -40,10 +40,11 @@ says 1 '^backup of 10:10 ends$'
 example licences
 licence=$(sed -n 's/^script A has licence //p' "$dir/out")
 says 1 "^script C has licence $licence\$"
-says 0 '^script A has given it back$'
+says 0 '^script A has released'
+says 1 '^script C has released its licence$'
 says 1 '^simulator: 2 seats, 2 free, 0 waiting; 2 served, 0 gave up, 1 reaped$'
 
-# A line of the page that is indented and begins with usher, or sets a variable by it, is in a script.
+# Every indented line of the page that begins with usher, or sets a variable by it, is in a script.
 sed -n 's/^    \(.*\)/\1/p' docs/examples.md | sed 's/^[ 	]*//' | grep -E '^(usher|[a-z]*=\$\(usher) ' >"$dir/out"
 [ "$(wc -l <"$dir/out")" -ge 4 ] || fail "docs/examples.md shows hardly a line"
 while IFS= read -r line; do

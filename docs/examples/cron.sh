@@ -1,13 +1,13 @@
 #!/bin/sh
-# A job that comes every few minutes and must not overlap itself: if the last one is still at it, this
-# one does nothing. Needs usher in the PATH.
+# A job that starts every few minutes and must not overlap itself: if the last one is still running, the
+# new one does nothing. Needs usher in the PATH.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export USHER_DIR="$dir/pools" # a place of its own, so that this example disturbs nobody
+export USHER_DIR="$dir/pools" # pools of its own
 cd "$dir"
 
-# This stands for the job. It fails if it overlaps itself.
+# A stand-in for the job. It fails if it overlaps itself.
 cat >backup <<'END'
 #!/bin/sh
 mkdir busy || exit 1
@@ -18,15 +18,15 @@ echo "backup of $1 ends"
 END
 chmod +x backup
 
-# What cron would do at that time.
+# What cron does at that time.
 cron() {
     usher run backup -n -- ./backup "$1" || [ $? -eq 75 ]
 }
 
 cron 10:00 &
 until [ -d busy ]; do sleep 0.05; done
-cron 10:05 # the backup of 10:00 is not done: nothing happens, and that is no failure
-echo "10:05 has come and gone"
+cron 10:05 # the backup of 10:00 is still running: nothing happens, and that is no failure
+echo "10:05: the last backup is still running"
 touch 10:00.finish
 wait $!
 touch 10:10.finish

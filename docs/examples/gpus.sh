@@ -1,12 +1,12 @@
 #!/bin/sh
-# Five training runs, two cards: each run is told which card is its own. Needs usher in the PATH.
+# Five training runs, two cards: each run gets a card of its own. Needs usher in the PATH.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export USHER_DIR="$dir/pools" # a place of its own, so that this example disturbs nobody
+export USHER_DIR="$dir/pools" # pools of its own
 cd "$dir"
 
-# This stands for a training run. It fails if somebody else is on its card.
+# A stand-in for a training run. It fails if another run uses its card.
 cat >train <<'END'
 #!/bin/sh
 mkdir "card-$CUDA_VISIBLE_DEVICES" || exit 1
@@ -21,7 +21,7 @@ runs=
 for run in 1 2 3 4 5; do
     usher run cards --labels 0,1 --env CUDA_VISIBLE_DEVICES -- ./train $run &
     runs="$runs $!"
-    sleep 0.05 # the next one comes a little later
+    sleep 0.05 # the runs start one after the other
 done
 for run in $runs; do
     wait "$run"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# A parallel build whose links need much memory: two of them at a time, while all else is as parallel
-# as make likes. Needs usher in the PATH.
+# A parallel build whose link steps need much memory: at most two of them at once, while the rest stays as
+# parallel as make allows. Needs usher in the PATH.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export USHER_DIR="$dir/pools" # a place of its own, so that this example disturbs nobody
+export USHER_DIR="$dir/pools" # pools of its own
 cd "$dir"
 
 cat >Makefile <<'END'
@@ -20,7 +20,7 @@ $(PROGRAMS): %: %.o
 	touch $@
 END
 
-# This stands for the linker. It notes when it begins and when it ends.
+# A stand-in for the linker. It records when it begins and when it ends.
 cat >"link" <<'END'
 #!/bin/sh
 echo begin >>links

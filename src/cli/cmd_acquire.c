@@ -1,6 +1,6 @@
 /*
- * usher acquire, usher release: a seat for a script. It is held by the calling shell, not by these
- * commands, which are over at once.
+ * usher acquire, usher release: a seat for a script. The calling shell holds the seat, because
+ * these commands end at once.
  */
 #include "cli/cli.h"
 
@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Does a process have a pipe open for reading (S_IRUSR) or writing (S_IWUSR)? With a reader: one
-   that this other process reads from. */
+/* Does a process have this pipe open for reading (S_IRUSR) or writing (S_IWUSR)? `pipe` is the
+   beginning of its name. If `reader` is not 0, only pipes that process `reader` reads from
+   count. */
 static bool has_pipe(pid_t pid, const char *pipe, mode_t mode, pid_t reader)
 {
     char path[64];
@@ -34,9 +35,9 @@ static bool has_pipe(pid_t pid, const char *pipe, mode_t mode, pid_t reader)
     return found;
 }
 
-/* The shell that a shell is a copy of, or 0. What tells a forked copy from a program that was
-   started: a copy has its parent's memory, so its arguments are at the same, random, address. */
-static pid_t original_of(pid_t shell)
+/* The shell that forked this subshell; 0 if `shell` was started by exec. A fork shares its parent's
+   memory layout, so its arguments are at the same random address. */
+static pid_t subshell_of(pid_t shell)
 {
     struct cli_process copy;
     struct cli_process above;
@@ -46,44 +47,46 @@ static pid_t original_of(pid_t shell)
                : 0;
 }
 
-/* The shell that called us. In seat=$(usher acquire ..) our parent may be a copy that the shell
-   made of itself for that, and that is gone as soon as we are: then it is the shell that reads
-   what the copy prints. Any other copy, as in ( .. ) &, is a shell of its own. */
-static pid_t caller(void)
+/* The shell that called us. In seat=$(usher acquire ..) our parent can be a subshell that ends when
+   we end; then the caller is the shell that reads the output of the subshell. Any other subshell,
+   as in ( .. ) &, is a caller itself. */
+static pid_t calling_shell(void)
 {
     pid_t shell = getppid();
     for (pid_t above;
-         (above = original_of(shell)) != 0 && has_pipe(shell, "pipe:", S_IWUSR, above);) {
+         (above = subshell_of(shell)) != 0 && has_pipe(shell, "pipe:", S_IWUSR, above);) {
         shell = above;
     }
     return shell;
 }
 
-/* Give back what a process holds. How much, or -errno; `lost` counts what it had no longer. */
-static int release_of(const struct cli_wait *wait, pid_t holder, int *lost)
+/* Release the seats of a process. Returns their number, or -errno; adds to *lost the number of
+   seats that were lost before. */
+static int release_seats_of(const struct cli_wait *wait, pid_t holder, int *lost)
 {
     return wait->pool == NULL ? cli_keepers_release(wait->pool_name, holder, lost)
                               : usher_release_for(wait->pool, holder);
 }
 
-/* Give back what the calling shell holds, or else the one that it is a copy of: a part of a script
-   may release what the script has. */
-static int release_nearest(const struct cli_wait *wait, int *lost)
+/* Release the seats of the calling shell. If it has none and is a subshell, release those of the
+   shell around it. */
+static int release_seats_of_caller(const struct cli_wait *wait, int *lost)
 {
     int released = 0;
-    for (pid_t shell = getppid(); released == 0 && shell != 0; shell = original_of(shell)) {
-        released = release_of(wait, shell, lost);
+    for (pid_t shell = getppid(); released == 0 && shell != 0; shell = subshell_of(shell)) {
+        released = release_seats_of(wait, shell, lost);
     }
     return released;
 }
 
-/* Tell the number, then make the seat over: one whose number nobody knows is not held. */
-static int hand_over(struct cli_wait *wait, struct usher_seat *seat, pid_t holder)
+/* Print the seat, then assign it to the holder. If either fails, release the seat: no process would
+   know that it is held. */
+static int print_and_assign(struct cli_wait *wait, struct usher_seat *seat, pid_t holder)
 {
     char text[CLI_SEAT_TEXT];
     cli_seat_text(wait, seat, text);
     (void)fputs(text, stdout);
-    int error = cli_printed(CLI_OK);
+    int error = cli_flush(CLI_OK);
     if (error == 0) {
         int assigned = usher_assign(wait->pool, seat, holder);
         if (assigned != 0) {
@@ -98,44 +101,44 @@ static int hand_over(struct cli_wait *wait, struct usher_seat *seat, pid_t holde
     return error;
 }
 
-static int acquire(int argc, char **argv)
+static int verb_acquire(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
     struct usher_seat seat;
     int error = cli_parse(&cli_acquire,
-                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_TALK | CLI_OPTION_FOR |
-                              CLI_OPTION_CREATE | CLI_OPTION_HAND,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_VERBOSITY |
+                              CLI_OPTION_FOR | CLI_OPTION_CREATE | CLI_OPTION_ACQUIRE,
                           true, argc, argv, &options);
     if (error != 0) {
         return error;
     }
     if (options.pool == NULL || options.rest < argc) {
-        return cli_fail(CLI_USAGE, "acquire: give one pool; usage: usher %s", cli_acquire.usage);
+        return cli_fail(CLI_USAGE, "acquire: give one pool; see 'usher help acquire'");
     }
-    pid_t holder = options.for_pid != 0 ? options.for_pid : caller();
-    if (cli_is_elsewhere(options.pool)) {
+    pid_t holder = options.for_pid != 0 ? options.for_pid : calling_shell();
+    if (cli_is_remote(options.pool)) {
         return cli_keeper_start(&options, holder);
     }
     error = cli_open(&wait, &options, 0);
     if (error == 0) {
         if (options.for_pid == 0 && cli_nested_run(wait.pool, &seat)) {
-            /* under usher run of the same pool: that seat is ours until the command ends */
+            /* under usher run of the same pool: print the seat that is already held */
             char text[CLI_SEAT_TEXT];
             cli_seat_text(&wait, &seat, text);
             (void)fputs(text, stdout);
-            return cli_close(&wait, cli_printed(CLI_OK));
+            return cli_close(&wait, cli_flush(CLI_OK));
         }
         error = cli_get_seat(&wait, &seat);
-        if (wait.had) {
-            error = hand_over(&wait, &seat, holder);
+        if (wait.got_seat) {
+            error = print_and_assign(&wait, &seat, holder);
         }
         error = cli_close(&wait, error);
     }
     return error;
 }
 
-static int release(int argc, char **argv)
+static int verb_release(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
@@ -145,24 +148,26 @@ static int release(int argc, char **argv)
         return error;
     }
     if (options.pool == NULL || options.rest < argc) {
-        return cli_fail(CLI_USAGE, "release: give one pool; usage: usher %s", cli_release.usage);
+        return cli_fail(CLI_USAGE, "release: give one pool; see 'usher help release'");
     }
     wait = (struct cli_wait){.pool_name = options.pool};
-    if (!cli_is_elsewhere(options.pool)) {
+    if (!cli_is_remote(options.pool)) {
         error = cli_open(&wait, &options, USHER_EXISTING);
     }
     if (error != 0) {
         return error;
     }
-    int released = options.for_pid != 0 ? release_of(&wait, options.for_pid, &lost)
-                                        : release_nearest(&wait, &lost);
+    int released = options.for_pid != 0 ? release_seats_of(&wait, options.for_pid, &lost)
+                                        : release_seats_of_caller(&wait, &lost);
     if (released < 0) {
         error = cli_fail_pool(options.pool, released, false);
     } else if (released == 0) {
-        error = cli_fail(CLI_NOT_HAD, "pool %s: process %ld holds no seat that could be released",
-                         options.pool, (long)(options.for_pid != 0 ? options.for_pid : caller()));
+        error = cli_fail(
+            CLI_NO_SEAT,
+            "pool %s: process %ld holds no seat from 'usher acquire'; nothing was released",
+            options.pool, (long)(options.for_pid != 0 ? options.for_pid : calling_shell()));
     } else if (lost > 0) {
-        error = cli_fail(CLI_LOST, "pool %s: the seat had been lost", options.pool);
+        error = cli_fail(CLI_LOST, "pool %s: the seat was lost before the release", options.pool);
     }
     if (wait.pool != NULL) {
         usher_close(wait.pool);
@@ -174,27 +179,27 @@ const struct cli_verb cli_acquire = {
     "acquire",
     "acquire POOL [-k SEATS] [-n | -w TIME] [-E CODE] [--for PID]\n"
     "           [--export] [--signal SIGNAL] [-v | -q]",
-    "get a seat for the calling shell; print its number",
-    "Waits in line like run, and prints the number of the seat. The seat is held by the\n"
-    "calling shell until 'usher release', or until that shell ends, however it ends.\n\n"
+    "get a seat for the calling shell and print its number",
+    "Waits in line like run, then prints the number of the seat. The calling shell holds\n"
+    "the seat until 'usher release' or until the shell ends, for whatever reason.\n\n"
     "  -k, -n, -w, -E, -v, -q, --guests, --mode   as for run\n"
-    "  --for PID          held by that process instead of the calling shell\n"
-    "  --export           print lines for eval instead: USHER_SEAT, USHER_FENCE and so on\n"
-    "  --signal SIGNAL    if a seat of zk:// is about to be lost, send this to its holder\n\n"
-    "Of a pool on ZooKeeper a process of its own, 'usher keep', keeps the seat for the\n"
-    "shell. It ends with the shell, or with 'usher release'.\n\n"
+    "  --for PID          process PID holds the seat instead of the calling shell\n"
+    "  --export           print a line for eval instead: USHER_SEAT, USHER_FENCE ..\n"
+    "  --signal SIGNAL    zk:// only: send this to the holder before the seat is lost\n\n"
+    "The seat of a zk:// pool is held by a background process, 'usher keep'. It ends when\n"
+    "the shell ends or calls 'usher release'.\n\n"
     "  seat=$(usher acquire licences -k 2) || exit\n"
     "  ... use licence number $seat ...\n"
     "  usher release licences\n",
-    acquire,
+    verb_acquire,
 };
 
 const struct cli_verb cli_release = {
     "release",
     "release POOL [--for PID]",
-    "give back what the calling shell has acquired",
-    "Gives back the seats of that pool that the calling shell holds by 'usher acquire'.\n"
-    "A pool on ZooKeeper must be named as it was named there.\n\n"
-    "  --for PID          what that process holds instead\n",
-    release,
+    "release the seats that the calling shell acquired",
+    "Releases all seats of the pool that the calling shell holds by 'usher acquire'. A\n"
+    "zk:// pool must be spelled exactly as it was for acquire.\n\n"
+    "  --for PID          release the seats of process PID instead\n",
+    verb_release,
 };

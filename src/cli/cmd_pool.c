@@ -1,10 +1,10 @@
-/* usher create, resize, remove, doctor: what is done to a pool itself. */
+/* usher create, resize, remove, doctor: verbs that manage a pool. */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <time.h>
 
-static int create(int argc, char **argv)
+static int verb_create(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
@@ -14,7 +14,7 @@ static int create(int argc, char **argv)
         return error;
     }
     if (options.pool == NULL || options.rest < argc || options.seats == 0) {
-        return cli_fail(CLI_USAGE, "create: give a pool and -k; usage: usher %s", cli_create.usage);
+        return cli_fail(CLI_USAGE, "create: give a pool and -k SEATS; see 'usher help create'");
     }
     error = cli_open(&wait, &options, USHER_EXCLUSIVE);
     if (error == 0) {
@@ -23,7 +23,7 @@ static int create(int argc, char **argv)
     return error;
 }
 
-static int resize(int argc, char **argv)
+static int verb_resize(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
@@ -34,9 +34,8 @@ static int resize(int argc, char **argv)
     }
     if (options.pool == NULL || options.rest + 1 != argc ||
         !cli_parse_number(argv[options.rest], 65535, &seats)) {
-        return cli_fail(
-            CLI_USAGE, "resize: give a pool and a number of seats from 0 to 65535; usage: usher %s",
-            cli_resize.usage);
+        return cli_fail(CLI_USAGE, "resize: give a pool and a number of seats from 0 to 65535; see "
+                                   "'usher help resize'");
     }
     error = cli_open(&wait, &options, USHER_EXISTING);
     if (error != 0) {
@@ -46,10 +45,11 @@ static int resize(int argc, char **argv)
     if (failed == -ERANGE) {
         struct usher_info info = {0};
         (void)usher_inspect(wait.pool, &info, NULL, 0);
-        error = cli_fail(CLI_USAGE, "pool %s: it has room for at most %u seats%s", options.pool,
-                         info.most_seats,
-                         cli_is_elsewhere(options.pool) ? ", like every pool on ZooKeeper"
-                                                        : "; remove it and create a larger one");
+        error = cli_fail(CLI_USAGE, "pool %s: cannot have %llu seats, at most %u; %s", options.pool,
+                         (unsigned long long)seats, info.most_seats,
+                         cli_is_remote(options.pool)
+                             ? "this is the limit of pools on ZooKeeper"
+                             : "remove the pool and create it with more --guests");
     } else if (failed != 0) {
         error = cli_fail_pool(options.pool, failed, false);
     }
@@ -57,7 +57,23 @@ static int resize(int argc, char **argv)
     return error;
 }
 
-static int remove_(int argc, char **argv)
+/* The pool is in use: say by how many. */
+static int fail_in_use(const char *name)
+{
+    struct usher_pool *pool;
+    struct usher_info info = {0};
+    struct usher_options existing = {.flags = USHER_EXISTING};
+    if (usher_open(&pool, name, &existing) == 0) {
+        (void)usher_inspect(pool, &info, NULL, 0);
+        usher_close(pool);
+    }
+    return cli_fail(CLI_UNUSABLE,
+                    "pool %s: in use by %u holder%s and %u waiter%s ('usher status' lists them); "
+                    "wait, or use --force",
+                    name, info.holders, cli_s(info.holders), info.waiters, cli_s(info.waiters));
+}
+
+static int verb_remove(int argc, char **argv)
 {
     struct cli_options options;
     int error = cli_parse(&cli_remove, CLI_OPTION_FORCE, true, argc, argv, &options);
@@ -65,78 +81,107 @@ static int remove_(int argc, char **argv)
         return error;
     }
     if (options.pool == NULL || options.rest < argc) {
-        return cli_fail(CLI_USAGE, "remove: give one pool; usage: usher %s", cli_remove.usage);
+        return cli_fail(CLI_USAGE, "remove: give one pool; see 'usher help remove'");
     }
     int failed = options.force ? usher_discard(options.pool) : usher_remove(options.pool);
     if (failed == -EBUSY) {
-        return cli_fail(CLI_UNUSABLE,
-                        "pool %s: it is in use ('usher status %s' shows by whom); wait, or remove "
-                        "it with --force",
-                        options.pool, options.pool);
+        return fail_in_use(options.pool);
     }
     return failed == 0 ? 0 : cli_fail_pool(options.pool, failed, false);
 }
 
-static void say(void *context, const char *sentence)
+static void print_fault(void *context, const char *sentence)
 {
     (void)context;
     (void)printf("  %s\n", sentence);
 }
 
-/* Faults seen in a pool that is in use may be of the moment: what is still so after a second is. */
+/* Count the faults of a pool. In a pool that is in use, a check can fail for a moment; a fault
+   counts only if all five checks within about a second fail. */
 static int lasting_faults(struct usher_pool *pool)
 {
     int faults = 0;
-    for (int look = 0; look < 5; look++) {
-        struct timespec moment = {0, 250000000};
+    for (int check = 0; check < 5; check++) {
+        struct timespec pause = {0, 250000000};
         faults = usher_verify(pool, NULL, NULL);
         if (faults <= 0) {
             return faults;
         }
-        (void)nanosleep(&moment, NULL);
+        (void)nanosleep(&pause, NULL);
     }
     return faults;
 }
 
-static void say_reaped(struct usher_pool *pool, int reaped, bool elsewhere)
+static void print_reaped(struct usher_pool *pool, int reaped, bool remote)
 {
-    if (elsewhere) {
+    if (remote) {
         int64_t before = cli_now_ns();
         (void)usher_inspect(pool, NULL, NULL, 0);
-        (void)printf("  Its servers answer, in %.1f ms.\n", (double)(cli_now_ns() - before) / 1e6);
+        (void)printf("  The servers answered in %.1f ms.\n", (double)(cli_now_ns() - before) / 1e6);
     }
-    if (reaped > 0 && elsewhere) {
-        (void)printf("  %d of those who waited had a seat to get, and have it now.\n", reaped);
+    if (reaped > 0 && remote) {
+        (void)printf("  Granted free seats to %d waiter%s.\n", reaped, cli_s((unsigned)reaped));
     } else if (reaped > 0) {
-        (void)printf("  %d had died, holding a seat, waiting or half way through a call; what they "
-                     "left is finished.\n",
-                     reaped);
+        (void)printf("  Cleaned up after %d dead guest%s: holders, waiters or calls in progress.\n",
+                     reaped, cli_s((unsigned)reaped));
     } else {
-        (void)printf("  Nobody had died and left anything.\n");
+        (void)printf("  No dead processes to clean up.\n");
     }
 }
 
-static int doctor(int argc, char **argv)
+static void print_faults(struct usher_pool *pool, const char *name, int faults)
+{
+    if (faults == 0) {
+        (void)printf("  The consistency check passed.\n");
+        return;
+    }
+    (void)printf("  The consistency check found %d fault%s:\n", faults, cli_s((unsigned)faults));
+    (void)usher_verify(pool, print_fault, NULL);
+    (void)printf("  Stop the processes that use the pool, then run 'usher remove --force %s'.\n"
+                 "  The next use creates a new pool.\n",
+                 name);
+}
+
+static void print_counts(struct usher_pool *pool, const char *name)
+{
+    struct usher_info info = {0}; /* stays 0 if the pool was removed meanwhile */
+    (void)usher_inspect(pool, &info, NULL, 0);
+    (void)printf("  %u seat%s, %u free, %u waiting", info.seats, cli_s(info.seats), info.free,
+                 info.waiters);
+    if (!cli_is_remote(name)) {
+        (void)printf("; %u of %u guest rows in use", info.guests_used, info.guests);
+    }
+    (void)printf(".\n");
+    if (info.seats == 0) {
+        (void)printf("  The pool is drained: no waiter gets a seat until 'usher resize %s N'.\n",
+                     name);
+    }
+    if (info.owed > 0) {
+        (void)printf("  The pool is shrinking: %u seat%s will go when released.\n", info.owed,
+                     cli_s(info.owed));
+    }
+}
+
+static int verb_doctor(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
-    struct usher_info info = {0}; /* should the pool be removed meanwhile */
     int error = cli_parse(&cli_doctor, 0, true, argc, argv, &options);
     if (error != 0) {
         return error;
     }
     if (options.pool == NULL || options.rest < argc) {
-        return cli_fail(CLI_USAGE, "doctor: give one pool; usage: usher %s", cli_doctor.usage);
+        return cli_fail(CLI_USAGE, "doctor: give one pool; see 'usher help doctor'");
     }
     error = cli_open(&wait, &options, USHER_EXISTING);
     if (error != 0) {
         return error;
     }
-    bool elsewhere = cli_is_elsewhere(options.pool);
-    (void)printf("%s: %s\n", options.pool, elsewhere ? "on ZooKeeper" : usher_path(wait.pool));
+    bool remote = cli_is_remote(options.pool);
+    (void)printf("%s: %s\n", options.pool, remote ? "on ZooKeeper" : usher_path(wait.pool));
     int reaped = usher_reap(wait.pool);
     if (reaped >= 0) {
-        say_reaped(wait.pool, reaped, elsewhere);
+        print_reaped(wait.pool, reaped, remote);
     }
     int faults = reaped < 0 ? reaped : lasting_faults(wait.pool);
     if (faults < 0) {
@@ -144,27 +189,8 @@ static int doctor(int argc, char **argv)
         usher_close(wait.pool);
         return error;
     }
-    if (faults > 0) {
-        (void)printf("  %d of the relations that always hold do not:\n", faults);
-        (void)usher_verify(wait.pool, say, NULL);
-        (void)printf("  Stop its users, then 'usher remove --force %s': the next use makes a new "
-                     "one.\n",
-                     options.pool);
-    } else {
-        (void)printf("  Every relation that should hold between its words does.\n");
-    }
-    (void)usher_inspect(wait.pool, &info, NULL, 0);
-    (void)printf("  %u seats, %u free, %u waiting", info.seats, info.free, info.waiters);
-    if (!elsewhere) {
-        (void)printf("; %u of %u guest rows in use", info.guests_used, info.guests);
-    }
-    (void)printf(".\n");
-    if (info.seats == 0) {
-        (void)printf("  It is drained: nobody enters until 'usher resize %s N'.\n", options.pool);
-    }
-    if (info.owed > 0) {
-        (void)printf("  It has shrunk: %u more will go as their holders leave.\n", info.owed);
-    }
+    print_faults(wait.pool, options.pool, faults);
+    print_counts(wait.pool, options.pool);
     usher_close(wait.pool);
     return faults > 0 ? CLI_FAULTS : CLI_OK;
 }
@@ -172,39 +198,40 @@ static int doctor(int argc, char **argv)
 const struct cli_verb cli_create = {
     "create",
     "create POOL -k SEATS [--guests N] [--mode M]",
-    "make a pool before its first use",
-    "Makes a pool; fails if there is one.\n\n"
-    "  -k, --seats SEATS  how many may be in at a time\n"
-    "  --guests N         how many may hold or wait at a time (1024)\n"
-    "  --mode M           who may use it, as for chmod (600; 660: the group, too)\n",
-    create,
+    "create a pool before its first use",
+    "Creates a pool. Fails if the pool exists.\n\n"
+    "  -k, --seats SEATS  the number of seats\n"
+    "  --guests N         the maximum number of holders and waiters (default 1024)\n"
+    "  --mode M           permissions, as for chmod (default 600; 660 includes the group)\n",
+    verb_create,
 };
 
 const struct cli_verb cli_resize = {
     "resize",
     "resize POOL SEATS",
-    "change the number of seats; 0 lets nobody in",
-    "More seats: the next in line enter at once. Fewer: seats go as they come free, and\n"
-    "nobody is thrown out. 0 drains the pool: those inside finish, nobody enters.\n",
-    resize,
+    "change the number of seats; 0 drains the pool",
+    "More seats: the next waiters get them at once. Fewer seats: a seat goes when its\n"
+    "holder releases it; no command is interrupted. 0 seats: running commands finish, and\n"
+    "no new one starts until the pool has seats again.\n",
+    verb_resize,
 };
 
 const struct cli_verb cli_remove = {
     "remove",
     "remove POOL [--force]",
     "remove a pool",
-    "Removes a pool that nobody uses.\n\n"
-    "  --force            even if somebody does: those who wait fail, those inside go on,\n"
-    "                     and do not count in the pool that is made next\n",
-    remove_,
+    "Removes a pool that has no holders and no waiters.\n\n"
+    "  --force            remove it in any case: waiters fail; holders keep running, but\n"
+    "                     do not count in the next pool of this name\n",
+    verb_remove,
 };
 
 const struct cli_verb cli_doctor = {
     "doctor",
     "doctor POOL",
-    "verify a pool, and finish what the dead have left",
-    "Finishes what dead guests have left, verifies every relation that always holds\n"
-    "between the words of a pool, and says what it found and did. Exit 1 if there are\n"
-    "faults that stay.\n",
-    doctor,
+    "check a pool and clean up after dead processes",
+    "Cleans up after dead processes, checks the pool for consistency, and prints what it\n"
+    "found and did. Exits with 1 if a fault is still there after a second. A pool does\n"
+    "not need this to recover from a crash: its users do that.\n",
+    verb_doctor,
 };

@@ -1,5 +1,5 @@
 /*
- * usher run POOL COMMAND: wait for a seat, run the command in it, give the seat back.
+ * usher run POOL COMMAND: wait for a seat, run the command, release the seat.
  *
  * The command holds the seat itself (usher_spawn): a killed wrapper does not cost a running command
  * its seat. A seat of a pool on ZooKeeper stays with the wrapper, since its session holds it.
@@ -19,11 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
 
-enum { PASSED_ON = sizeof passed_on / sizeof passed_on[0] };
+enum { FORWARDED = sizeof forwarded / sizeof forwarded[0] };
 
-static char **command_of(const struct cli_options *options, int argc, char **argv)
+/* The words of the command, or NULL if none was given. */
+static char **command_words(const struct cli_options *options, int argc, char **argv)
 {
     static char *shell[4];
     if (options->line != NULL) {
@@ -36,8 +37,8 @@ static char **command_of(const struct cli_options *options, int argc, char **arg
     return options->rest < argc ? argv + options->rest : NULL;
 }
 
-/* What others see of it, in a pool that is elsewhere: the command, as much of it as fits. */
-static void describe(struct cli_options *options, char **command, char *note, size_t room)
+/* Set the note that status shows in a remote pool: the command, as much as fits. */
+static void set_note(struct cli_options *options, char **command, char *note, size_t room)
 {
     size_t used = 0;
     note[0] = '\0';
@@ -48,12 +49,12 @@ static void describe(struct cli_options *options, char **command, char *note, si
     options->note = note;
 }
 
-static int cannot_run(const char *command, int error)
+static int fail_exec(const char *command, int error)
 {
     if (error == ENOENT) {
         return cli_fail(CLI_NOT_FOUND, "%s: command not found", command);
     }
-    return cli_fail(CLI_NOT_EXECUTABLE, "%s: cannot be run: %s", command, strerror(error));
+    return cli_fail(CLI_NOT_EXECUTABLE, "%s: cannot be executed: %s", command, strerror(error));
 }
 
 /* A start of the command: what the child needs, and how far it got. The child writes into the
@@ -109,7 +110,7 @@ static int start_elsewhere(struct start *start, char **command, pid_t *child)
 static int start_command(struct cli_wait *wait, struct usher_seat *seat, struct start *start,
                          char **command, pid_t *child)
 {
-    if (cli_is_elsewhere(wait->pool_name)) {
+    if (cli_is_remote(wait->pool_name)) {
         start->wrapper = getpid();
         return start_elsewhere(start, command, child);
     }
@@ -117,20 +118,20 @@ static int start_command(struct cli_wait *wait, struct usher_seat *seat, struct 
     return usher_spawn(wait->pool, seat, &how, child);
 }
 
-/* The command was stopped from the terminal: be stopped in the same way, so that the shell sees it,
-   and go on together. */
-static void stop_with(pid_t child, int signal_)
+/* The command was stopped from the terminal. Stop by the same signal, so that the shell sees it;
+   when we continue, continue the command. */
+static void stop_with_command(pid_t child, int signal_)
 {
     sigset_t one;
     (void)sigemptyset(&one);
     (void)sigaddset(&one, signal_);
     (void)raise(signal_);
-    (void)sigprocmask(SIG_UNBLOCK, &one, NULL); /* here */
+    (void)sigprocmask(SIG_UNBLOCK, &one, NULL); /* stops here */
     (void)sigprocmask(SIG_BLOCK, &one, NULL);
     (void)kill(child, SIGCONT);
 }
 
-static int status_of(int status)
+static int exit_status(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -141,22 +142,22 @@ static bool is_pending(int signal_)
     return sigpending(&pending) == 0 && sigismember(&pending, signal_) == 1;
 }
 
-/* Wait for a signal; if there is a seat to be minded, do that meanwhile. */
+/* Wait for a signal. If the seat is a lease, enforce the lease meanwhile. */
 static int next_signal(pid_t child, const sigset_t *signals, siginfo_t *info,
                        struct cli_lease *lease)
 {
     if (lease == NULL) {
         return sigwaitinfo(signals, info);
     }
-    int64_t ns = cli_lease_mind(lease, child);
+    int64_t ns = cli_lease_enforce(lease, child);
     ns = ns < 1000000 ? 1000000 : ns;
     struct timespec time = {ns / 1000000000, ns % 1000000000};
     return sigtimedwait(signals, info, &time);
 }
 
-/* Wait for the command, passing signals on. All of them are blocked. */
-static int accompany(pid_t child, const sigset_t *signals, bool *interrupted,
-                     struct cli_lease *lease)
+/* Wait until the command ends, and forward signals. All of `signals` are blocked. */
+static int wait_for_command(pid_t child, const sigset_t *signals, bool *interrupted,
+                            struct cli_lease *lease)
 {
     for (;;) {
         siginfo_t info;
@@ -165,18 +166,18 @@ static int accompany(pid_t child, const sigset_t *signals, bool *interrupted,
         if (changed == child && !WIFSTOPPED(status)) {
             *interrupted = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT &&
                            (*interrupted || is_pending(SIGINT));
-            return status_of(status);
+            return exit_status(status);
         }
         if (changed == child && (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
                                  WSTOPSIG(status) == SIGTTOU)) {
-            stop_with(child, WSTOPSIG(status));
+            stop_with_command(child, WSTOPSIG(status));
             continue;
         }
         if (changed < 0 && errno == ECHILD) {
-            return cli_fail(CLI_BUG, "the command is gone, and nobody said how it ended");
+            return cli_fail(CLI_BUG, "the command ended, but its exit status is unknown");
         }
         int signal_ = next_signal(child, signals, &info, lease);
-        /* What the terminal sends, the command has got already. */
+        /* signals of the terminal have reached the command already */
         if (signal_ > 0 && signal_ != SIGCHLD && info.si_code != SI_KERNEL) {
             (void)kill(child, signal_);
         }
@@ -184,9 +185,10 @@ static int accompany(pid_t child, const sigset_t *signals, bool *interrupted,
     }
 }
 
-/* The command has ended. If the pool is so full that its seat cannot be given back now, try for a
-   second; after that, the next process that looks finds it. */
-static void give_back_for(struct usher_pool *pool, pid_t child)
+/* Release the seat of the command, which has ended. This is a normal release: the pool counts it as
+   served. If the guest table is full (-EUSERS), retry for a second; after that, the next scan of
+   another process releases the seat. */
+static void release_for_command(struct usher_pool *pool, pid_t child)
 {
     enum { TRIES = 100 };
     const struct timespec pause = {0, 10 * 1000 * 1000};
@@ -202,60 +204,60 @@ static int run_in_seat(struct cli_wait *wait, struct usher_seat *seat, char **co
     pid_t child;
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGCHLD);
-    for (unsigned s = 0; s < PASSED_ON; s++) {
-        (void)sigaddset(&signals, passed_on[s]);
+    for (unsigned s = 0; s < FORWARDED; s++) {
+        (void)sigaddset(&signals, forwarded[s]);
     }
     start.on_child = signal(SIGCHLD, SIG_DFL); /* an ignored one leaves no status to wait for */
     (void)sigprocmask(SIG_BLOCK, &signals, &start.mask);
     int64_t began = cli_now_ns();
-    bool elsewhere = cli_is_elsewhere(wait->pool_name);
+    bool remote = cli_is_remote(wait->pool_name);
     struct cli_lease lease = {.lost = false};
-    if (elsewhere) {
+    if (remote) {
         cli_lease_begin(&lease, wait, seat);
     }
     int error = start_command(wait, seat, &start, command, &child);
     if (error != 0) {
         (void)usher_release(wait->pool, seat);
         return start.prepared
-                   ? cannot_run(command[0], -error)
+                   ? fail_exec(command[0], -error)
                    : cli_fail(CLI_OS, "cannot start the command: %s", usher_strerror(error));
     }
-    int status = accompany(child, &signals, &wait->interrupted, elsewhere ? &lease : NULL);
-    if (!elsewhere) {
-        give_back_for(wait->pool, child);
+    int status = wait_for_command(child, &signals, &wait->interrupted, remote ? &lease : NULL);
+    if (!remote) {
+        release_for_command(wait->pool, child);
     } else if (!lease.lost) {
         (void)usher_release(wait->pool, seat);
     }
     if (wait->options->verbose) {
         char held[32];
-        (void)fprintf(stderr, "usher: pool %s: seat %u given back after %s\n", wait->pool_name,
+        (void)fprintf(stderr, "usher: pool %s: released seat %u after %s\n", wait->pool_name,
                       seat->number, cli_duration(cli_now_ns() - began, held, sizeof held));
     }
     return lease.lost && !wait->options->warn_only ? CLI_LOST : status;
 }
 
-static int run(int argc, char **argv)
+static int verb_run(int argc, char **argv)
 {
     struct cli_options options;
     struct cli_wait wait;
     struct usher_seat seat;
     char note[128];
     int error = cli_parse(&cli_run,
-                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN | CLI_OPTION_TALK |
-                              CLI_OPTION_CREATE,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN |
+                              CLI_OPTION_VERBOSITY | CLI_OPTION_CREATE,
                           true, argc, argv, &options);
     if (error != 0) {
         return error;
     }
-    char **command = command_of(&options, argc, argv);
+    char **command = command_words(&options, argc, argv);
     if (options.pool == NULL || command == NULL) {
-        return cli_fail(CLI_USAGE, "run: give a pool and a command; 'usher help run' says how");
+        return cli_fail(CLI_USAGE, "run: give a pool and a command; see 'usher help run'");
     }
     if (options.line != NULL && options.rest < argc) {
-        return cli_fail(CLI_USAGE, "run: '%s' behind -c LINE; leave one of them out",
+        return cli_fail(CLI_USAGE, "run: '%s' follows -c LINE; give a command or -c, not both",
                         argv[options.rest]);
     }
-    describe(&options, command, note, sizeof note);
+    set_note(&options, command, note, sizeof note);
     error = cli_open(&wait, &options, USHER_KEEP);
     if (error != 0) {
         return error;
@@ -264,16 +266,16 @@ static int run(int argc, char **argv)
     if (!nested) {
         error = cli_get_seat(&wait, &seat);
     }
-    if (!nested && !wait.had) {
+    if (!nested && !wait.got_seat) {
         return cli_close(&wait, error);
     }
     if (cli_environment(&wait, &seat, nested) != 0) {
-        error = cli_fail(CLI_OS, "no memory for the environment");
+        error = cli_fail(CLI_OS, "out of memory");
     }
-    if (error == 0 && nested) { /* there is nothing to give back: be the command */
+    if (error == 0 && nested) { /* nothing to release at the end: replace this process */
         usher_close(wait.pool);
         (void)execvp(command[0], command);
-        return cannot_run(command[0], errno);
+        return fail_exec(command[0], errno);
     }
     if (error == 0) {
         error = run_in_seat(&wait, &seat, command);
@@ -286,26 +288,27 @@ const struct cli_verb cli_run = {
     "run [-k SEATS] [-n | -w TIME] [-E CODE] [--labels A,B,..] [--env VAR]\n"
     "           [--warn-only] [-v | -q] POOL [--] COMMAND [ARGUMENT..]\n"
     "           or   POOL -c LINE",
-    "wait for a seat, run a command in it, give it back",
-    "Waits in line for one of the pool's seats, runs the command, gives the seat back.\n"
-    "The first use of a pool makes it.\n\n"
-    "  -k, --seats SEATS  how many may run at a time; only a new pool needs it\n"
-    "  -n, --nonblock     do not wait: exit 75 if no seat is free\n"
-    "  -w, --wait TIME    wait at most so long: 1.5, 30s, 5m, 1h\n"
-    "  -E CODE            the exit code instead of 75\n"
-    "  -c LINE            run a line with the shell\n"
-    "  --labels A,B,..    names for seats 0, 1, ..; as many seats as names\n"
-    "  --env VAR          set VAR to the seat's label, or its number\n"
-    "  -v, -q             say how long it took; or show nothing while waiting\n"
-    "  --guests N         of a new pool: requests in progress at a time (1024)\n"
-    "  --mode M           of a new pool: who may use it (600)\n"
-    "  --warn-only        if a seat of zk:// is lost, do not end the command for that\n\n"
-    "The command sees USHER_POOL, USHER_SEAT (from 0), USHER_SEATS, USHER_TICKET,\n"
-    "USHER_FENCE and USHER_LABEL. It holds the seat itself: until it ends, and no longer,\n"
-    "even if usher is killed (but not of zk://, see the manual). The exit status is its\n"
-    "own. A command that asks for the same pool again runs at once under the seat it has.\n\n"
+    "wait for a seat, run a command, release the seat",
+    "Waits in line for a seat of the pool, runs the command, releases the seat. The first\n"
+    "use of a pool creates it.\n\n"
+    "  -k, --seats SEATS  how many commands may run at once; only a new pool needs it\n"
+    "  -n, --nonblock     do not wait: exit with 75 if no seat is free\n"
+    "  -w, --wait TIME    wait at most this long: 1.5, 30s, 5m, 1h\n"
+    "  -E CODE            exit with CODE instead of 75\n"
+    "  -c LINE            run a line of shell\n"
+    "  --labels A,B,..    names for seats 0, 1, ..; there are as many seats as names\n"
+    "  --env VAR          set VAR to the label of the seat, or to its number\n"
+    "  -v, --verbose      print the seat, the time waited and the time held\n"
+    "  -q, --quiet        print nothing while waiting\n"
+    "  --guests N         new pool: the maximum number of holders and waiters (1024)\n"
+    "  --mode M           new pool: permissions, as for chmod (600)\n"
+    "  --warn-only        zk:// only: if the seat is lost, warn and let the command run\n\n"
+    "The command gets USHER_POOL, USHER_SEAT (from 0), USHER_SEATS, USHER_TICKET,\n"
+    "USHER_FENCE and USHER_LABEL. The command itself holds the seat until it ends, even\n"
+    "if usher is killed (zk:// pools differ, see the manual). The exit status is that of\n"
+    "the command. Inside a seat, 'usher run' of the same pool runs at once in that seat.\n\n"
     "  usher run builds -k 3 -- make -j8\n"
     "  usher run gpu --labels 0,1 --env CUDA_VISIBLE_DEVICES -- ./train\n"
     "  usher run zk://h1:2181,h2:2181/pools/gpu -k 4 -- ./train\n",
-    run,
+    verb_run,
 };

@@ -1,4 +1,4 @@
-/* usher status: who holds, who waits; as a table, or as JSON. */
+/* usher status: the holders and the waiters of pools, as a table or as JSON. */
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMMAND_ROOM = 256, PID_WIDTH = 8, MOST_WHO = 26 };
+enum { COMMAND_ROOM = 256, PID_WIDTH = 8, MOST_PID_WIDTH = 26 };
 
 struct state {
     const char *name;
@@ -20,14 +20,15 @@ struct state {
     int count;
 };
 
-static double seconds(const struct usher_guest *guest)
+/* How long it has held or waited. */
+static double seconds_since(const struct usher_guest *guest)
 {
     int64_t now = cli_now_ns();
     return guest->since_ns == 0 || guest->since_ns > now ? 0
                                                          : (double)(now - guest->since_ns) / 1e9;
 }
 
-/* Of a pool on ZooKeeper: which process of which machine. */
+/* In a remote pool: PID@MACHINE. */
 static void add_where(json_t *object, const struct usher_guest *guest)
 {
     if (guest->where[0] != '\0') {
@@ -39,7 +40,7 @@ static json_t *holder_json(const struct usher_guest *guest)
 {
     char command[COMMAND_ROOM];
     char label[256];
-    const char *named = cli_label_of(guest, label, sizeof label);
+    const char *named = cli_holder_label(guest, label, sizeof label);
     json_t *object = json_object();
     (void)json_object_set_new(object, "seat",
                               guest->seat == UINT32_MAX ? json_null() : json_integer(guest->seat));
@@ -48,7 +49,7 @@ static json_t *holder_json(const struct usher_guest *guest)
     (void)json_object_set_new(object, "ticket", json_integer((json_int_t)guest->ticket));
     (void)json_object_set_new(object, "command",
                               json_string(cli_command(guest, command, sizeof command)));
-    (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
+    (void)json_object_set_new(object, "seconds", json_real(seconds_since(guest)));
     (void)json_object_set_new(object, "alive",
                               guest->alive < 0 ? json_null() : json_boolean(guest->alive));
     add_where(object, guest);
@@ -67,19 +68,19 @@ static json_t *waiter_json(const struct usher_guest *guest)
     (void)json_object_set_new(object, "ticket", json_integer((json_int_t)guest->ticket));
     (void)json_object_set_new(object, "command",
                               json_string(cli_command(guest, command, sizeof command)));
-    (void)json_object_set_new(object, "seconds", json_real(seconds(guest)));
+    (void)json_object_set_new(object, "seconds", json_real(seconds_since(guest)));
     add_where(object, guest);
     return object;
 }
 
-/* A name may have any bytes; JSON may not. */
+/* A name can hold any bytes; JSON must be UTF-8. */
 static json_t *name_json(const char *name)
 {
     char text[PATH_MAX];
     json_t *string = json_string(name);
     if (string == NULL) {
         (void)snprintf(text, sizeof text, "%s", name);
-        string = json_string(cli_presentable(text));
+        string = json_string(cli_sanitize(text));
     }
     return string;
 }
@@ -111,50 +112,50 @@ static void print_json(const struct state *state)
     json_decref(document);
 }
 
-/* A process's command, as much of it as fits. */
+/* The command of a guest, as much as fits into `width`. */
 static const char *short_command(const struct usher_guest *guest, char *text, size_t width)
 {
     (void)cli_command(guest, text, COMMAND_ROOM);
     if (strlen(text) > width) {
-        size_t kept = strlen(cli_cut(text, width - 3));
+        size_t kept = strlen(cli_truncate(text, width - 3));
         (void)snprintf(text + kept, COMMAND_ROOM - kept, "...");
     }
     return text;
 }
 
-/* In one line, if it fits. */
+/* On one line, if that fits 80 columns. */
 static void print_counts(const struct state *state)
 {
     char name[PATH_MAX];
-    char going[32] = "";
+    char shrinking[32] = "";
     char now[128];
     char since[128];
     (void)snprintf(name, sizeof name, "%s", state->name);
     if (state->info.owed > 0) {
-        (void)snprintf(going, sizeof going, ", %u going", state->info.owed);
+        (void)snprintf(shrinking, sizeof shrinking, ", shrinking by %u", state->info.owed);
     }
-    (void)snprintf(now, sizeof now, ": %u seats, %u free, %u waiting%s;", state->info.seats,
-                   state->info.free, state->info.waiters, going);
+    (void)snprintf(now, sizeof now, ": %u seat%s, %u free, %u waiting%s;", state->info.seats,
+                   cli_s(state->info.seats), state->info.free, state->info.waiters, shrinking);
     (void)snprintf(since, sizeof since, " %llu served, %llu gave up, %llu reaped",
                    (unsigned long long)state->info.served, (unsigned long long)state->info.gave_up,
                    (unsigned long long)state->info.reaped);
     bool fits = strlen(name) + strlen(now) + strlen(since) <= 80;
-    (void)printf("%s%s%s%s\n", cli_presentable(name), now, fits ? "" : "\n ", since);
+    (void)printf("%s%s%s%s\n", cli_sanitize(name), now, fits ? "" : "\n ", since);
 }
 
 static const char machine_heading[] = "pid@machine";
 
-/* How wide the column is that says who it is. */
-static int who_width(const struct state *state)
+/* The width of the column of processes. */
+static int pid_width(const struct state *state)
 {
-    bool elsewhere = state->count > 0 && state->guests[0].where[0] != '\0';
-    int widest = elsewhere ? (int)strlen(machine_heading) : PID_WIDTH;
+    bool remote = state->count > 0 && state->guests[0].where[0] != '\0';
+    int widest = remote ? (int)strlen(machine_heading) : PID_WIDTH;
     for (int g = 0; g < state->count; g++) {
         char who[96];
-        int width = (int)strlen(cli_who(&state->guests[g], who, sizeof who));
+        int width = (int)strlen(cli_pid_text(&state->guests[g], who, sizeof who));
         widest = width > widest ? width : widest;
     }
-    return widest < MOST_WHO ? widest : MOST_WHO;
+    return widest < MOST_PID_WIDTH ? widest : MOST_PID_WIDTH;
 }
 
 static void print_guest(const struct usher_guest *guest, int width)
@@ -164,13 +165,13 @@ static void print_guest(const struct usher_guest *guest, int width)
     char time[32];
     char who[96];
     char place[16];
-    const char *named = guest->position == 0 ? cli_label_of(guest, label, sizeof label) : "";
+    const char *named = guest->position == 0 ? cli_holder_label(guest, label, sizeof label) : "";
     (void)snprintf(place, sizeof place, guest->position == 0 ? "%u" : "+%u",
                    guest->position == 0 ? guest->seat : guest->position);
     (void)printf("  %-5s %-8s %*s %14s  %s%s\n",
                  guest->position == 0 && guest->seat == UINT32_MAX ? "?" : place,
-                 named[0] == '\0' ? "" : cli_cut(label, 8), width,
-                 cli_cut(cli_who(guest, who, sizeof who), (size_t)width),
+                 named[0] == '\0' ? "" : cli_truncate(label, 8), width,
+                 cli_truncate(cli_pid_text(guest, who, sizeof who), (size_t)width),
                  guest->since_ns == 0
                      ? "-"
                      : cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time),
@@ -181,7 +182,7 @@ static void print_guest(const struct usher_guest *guest, int width)
 
 static void print_table(const struct state *state)
 {
-    int width = who_width(state);
+    int width = pid_width(state);
     print_counts(state);
     if (state->count > 0) {
         (void)printf("  %-5s %-8s %*s %14s  %s\n", "seat", "label", width,
@@ -193,7 +194,7 @@ static void print_table(const struct state *state)
     }
 }
 
-static int look(const char *name, const struct cli_options *options)
+static int show_pool(const char *name, const struct cli_options *options)
 {
     struct state state = {.name = name};
     struct usher_options existing = {.flags = USHER_EXISTING};
@@ -202,7 +203,7 @@ static int look(const char *name, const struct cli_options *options)
         return cli_fail_pool(name, error, false);
     }
     int room = 0;
-    do { /* more may come while we look */
+    do { /* guests may arrive between two calls */
         room = state.count + 64;
         state.guests = realloc(state.guests, (size_t)room * sizeof *state.guests);
         if (state.guests == NULL) {
@@ -223,7 +224,7 @@ static int look(const char *name, const struct cli_options *options)
     return error;
 }
 
-static int compare(const struct dirent **a, const struct dirent **b)
+static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -233,17 +234,17 @@ static int visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-static int look_at_all(const struct cli_options *options)
+static int show_all_pools(const struct cli_options *options)
 {
     char path[PATH_MAX];
     struct dirent **entries;
     int error = usher_directory(path, sizeof path);
-    int count = error == 0 ? scandir(path, &entries, visible, compare) : -1;
+    int count = error == 0 ? scandir(path, &entries, visible, by_name) : -1;
     if (count < 0 && errno != ENOENT) {
         return cli_fail(CLI_OS, "%s: %s", path, strerror(errno));
     }
     for (int e = 0; e < count; e++) {
-        int failed = look(entries[e]->d_name, options);
+        int failed = show_pool(entries[e]->d_name, options);
         error = error == 0 ? failed : error;
         free(entries[e]);
     }
@@ -256,8 +257,8 @@ static int look_at_all(const struct cli_options *options)
     return error;
 }
 
-/* Options may also follow the second pool and those after it: take them out. */
-static int take_options(int *argc, char **argv, struct cli_options *options)
+/* Parse options that follow the second or a later pool, and remove them from argv. */
+static int parse_later_options(int *argc, char **argv, struct cli_options *options)
 {
     int kept = options->rest;
     bool only_names = options->pool != NULL && strcmp(argv[options->rest - 2], "--") == 0;
@@ -269,8 +270,7 @@ static int take_options(int *argc, char **argv, struct cli_options *options)
         } else if (strcmp(argv[a], "--") == 0) {
             only_names = true;
         } else {
-            return cli_fail(CLI_USAGE,
-                            "status: there is no option '%s' here; 'usher help status' lists them",
+            return cli_fail(CLI_USAGE, "status: unknown option '%s'; see 'usher help status'",
                             argv[a]);
         }
     }
@@ -278,22 +278,22 @@ static int take_options(int *argc, char **argv, struct cli_options *options)
     return 0;
 }
 
-static int status(int argc, char **argv)
+static int verb_status(int argc, char **argv)
 {
     struct cli_options options;
     int error = cli_parse(&cli_status, CLI_OPTION_JSON, true, argc, argv, &options);
     if (error == 0) {
-        error = take_options(&argc, argv, &options);
+        error = parse_later_options(&argc, argv, &options);
     }
     if (error != 0) {
         return error;
     }
     if (options.pool == NULL) {
-        return look_at_all(&options);
+        return show_all_pools(&options);
     }
-    error = look(options.pool, &options);
+    error = show_pool(options.pool, &options);
     for (int a = options.rest; a < argc; a++) {
-        int failed = look(argv[a], &options);
+        int failed = show_pool(argv[a], &options);
         error = error == 0 ? failed : error;
     }
     return error;
@@ -302,10 +302,11 @@ static int status(int argc, char **argv)
 const struct cli_verb cli_status = {
     "status",
     "status [POOL..] [--json]",
-    "who holds, who waits",
-    "Shows the holders by seat (a number), then those who wait by place in line (+1 is\n"
-    "next), with their processes and how long. Without a pool: all pools of the\n"
-    "directory ($USHER_DIR, else $XDG_RUNTIME_DIR/usher, else /dev/shm/usher-UID).\n\n"
-    "  --json             one document a line for each pool\n",
-    status,
+    "show the holders and waiters of pools",
+    "Shows the holders by seat number, then the waiters by place in line (+1 is next),\n"
+    "each with its process, its command and how long it has held or waited. Without a\n"
+    "pool: all pools of the directory ($USHER_DIR, else $XDG_RUNTIME_DIR/usher, else\n"
+    "/dev/shm/usher-UID).\n\n"
+    "  --json             print one JSON document per pool, each on one line\n",
+    verb_status,
 };

@@ -1,8 +1,8 @@
 /*
  * usage: usher top [POOL..]
  *
- * A live view of pools: the terminal, the keys, and leaving the terminal as it was. What is shown
- * is in top.h and its files.
+ * A live view of pools. This file opens the terminal, handles keys and signals, and restores the
+ * terminal. top.h lists the files that fill the screen.
  */
 #include "cli/top.h"
 
@@ -19,22 +19,23 @@
 
 enum { REFRESH_MS = 500, CTRL_L = 12 };
 
-/* The terminal as we found it, and what to write to leave it: for who cannot wait for ncurses. */
-static struct termios found;
-static char leaving[64];
+/* The terminal modes at the start, and the escape sequences that restore the screen. Signal
+   handlers use them, because they must not call ncurses. */
+static struct termios saved_modes;
+static char restore_text[64];
 
 static SCREEN *screen;
 
 static volatile sig_atomic_t caught;
 
-static void restore_now(void)
+static void restore_terminal(void)
 {
-    (void)tcsetattr(STDIN_FILENO, TCSANOW, &found);
-    ssize_t ignored = write(STDOUT_FILENO, leaving, strlen(leaving));
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, &saved_modes);
+    ssize_t ignored = write(STDOUT_FILENO, restore_text, strlen(restore_text));
     (void)ignored;
 }
 
-static void die_of(int signal_)
+static void die_by_signal(int signal_)
 {
     (void)signal(signal_, SIG_DFL);
     sigset_t one;
@@ -44,24 +45,25 @@ static void die_of(int signal_)
     (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
 }
 
-/* The first ends the loop; the second does not wait for a terminal that takes no output. */
+/* The first signal ends the loop. The second ends the process at once, even if the terminal takes
+   no output. */
 static void on_ending(int signal_)
 {
     if (caught != 0) {
         (void)tcflush(STDOUT_FILENO, TCOFLUSH);
-        (void)tcsetattr(STDIN_FILENO, TCSANOW, &found);
-        die_of(signal_);
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &saved_modes);
+        die_by_signal(signal_);
     }
     caught = signal_;
 }
 
 static void on_fault(int signal_)
 {
-    restore_now();
-    die_of(signal_);
+    restore_terminal();
+    die_by_signal(signal_);
 }
 
-static void listen(void)
+static void catch_signals(void)
 {
     static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     static const int faults[] = {SIGSEGV, SIGBUS, SIGABRT};
@@ -70,7 +72,7 @@ static void listen(void)
     struct sigaction fault = {.sa_handler = on_fault};
     for (size_t s = 0; s < sizeof endings / sizeof endings[0]; s++) {
         (void)sigaction(endings[s], NULL, &before);
-        if (before.sa_handler != SIG_IGN) { /* nohup stays nohup */
+        if (before.sa_handler != SIG_IGN) { /* keep nohup working */
             (void)sigaction(endings[s], &ending, NULL);
         }
     }
@@ -79,39 +81,41 @@ static void listen(void)
     }
 }
 
-static void note_capability(const char *name)
+static void add_capability(const char *name)
 {
     const char *text = tigetstr(name);
-    size_t used = strlen(leaving);
-    if (text != NULL && text != (char *)-1 && used + strlen(text) < sizeof leaving) {
-        memcpy(leaving + used, text, strlen(text) + 1);
+    size_t used = strlen(restore_text);
+    if (text != NULL && text != (char *)-1 && used + strlen(text) < sizeof restore_text) {
+        memcpy(restore_text + used, text, strlen(text) + 1);
     }
 }
 
-/* 0, or an exit code after a message. */
-static int begin(void)
+/* Returns 0, or an exit code after a message. */
+static int open_terminal(void)
 {
     int unused;
     const char *type = getenv("TERM");
     (void)setlocale(LC_CTYPE, "");
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &found) != 0) {
-        return cli_fail(CLI_USAGE, "top: this is not a terminal; 'usher status' prints the same "
-                                   "once, 'usher status --json' for scripts");
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+        tcgetattr(STDIN_FILENO, &saved_modes) != 0) {
+        return cli_fail(CLI_USAGE, "top: not a terminal; use 'usher status', or 'usher status "
+                                   "--json' in scripts");
     }
     if (setupterm(NULL, STDOUT_FILENO, &unused) != OK || tigetstr("cup") == NULL) {
-        return cli_fail(CLI_USAGE,
-                        "top: a terminal of the type '%s' is not known, or cannot do it; set TERM, "
-                        "or use 'usher status'",
-                        type == NULL ? "" : type);
+        return cli_fail(
+            CLI_USAGE,
+            "top: terminal type '%s' is unknown or too limited; set TERM, or use 'usher "
+            "status'",
+            type == NULL ? "" : type);
     }
-    note_capability("rmcup");
-    note_capability("cnorm");
-    note_capability("sgr0");
+    add_capability("rmcup");
+    add_capability("cnorm");
+    add_capability("sgr0");
     (void)del_curterm(cur_term);
-    listen();
+    catch_signals();
     screen = newterm(NULL, stdout, stdin);
     if (screen == NULL) {
-        return cli_fail(CLI_OS, "top: the terminal cannot be used");
+        return cli_fail(CLI_OS, "top: the terminal cannot be used; use 'usher status'");
     }
     (void)cbreak();
     (void)noecho();
@@ -123,14 +127,14 @@ static int begin(void)
     top_colours();
     struct termios ours;
     if (tcgetattr(STDIN_FILENO, &ours) == 0) {
-        ours.c_iflag &= ~(tcflag_t)IXON; /* or Ctrl-S would hold us in a write */
+        ours.c_iflag &= ~(tcflag_t)IXON; /* otherwise Ctrl-S would block us in a write */
         (void)tcsetattr(STDIN_FILENO, TCSANOW, &ours);
         (void)def_prog_mode();
     }
     return 0;
 }
 
-/* Stopped from the terminal, we may have missed a change of size. */
+/* Adopt a size that changed while we were stopped. */
 static void follow_size(void)
 {
     struct winsize size;
@@ -146,8 +150,8 @@ static void scroll_by(struct top *top, bool down)
     top->scroll = down ? top->scroll + page : top->scroll > page ? top->scroll - page : 0;
 }
 
-/* Whether to go on. */
-static bool press(struct top *top, int key)
+/* Returns false to quit. */
+static bool handle_key(struct top *top, int key)
 {
     if (key == 'q') {
         return false;
@@ -159,19 +163,19 @@ static bool press(struct top *top, int key)
     switch (key) {
     case KEY_UP:
     case 'k':
-        top_pick(top, -1);
+        top_select(top, -1);
         break;
     case KEY_DOWN:
     case 'j':
-        top_pick(top, 1);
+        top_select(top, 1);
         break;
     case KEY_HOME:
     case 'g':
-        top_pick(top, -(long)top->count);
+        top_select(top, -(long)top->count);
         break;
     case KEY_END:
     case 'G':
-        top_pick(top, (long)top->count);
+        top_select(top, (long)top->count);
         break;
     case 'n':
         top->pool_order = TOP_BY_NAME;
@@ -208,7 +212,7 @@ static bool press(struct top *top, int key)
     return true;
 }
 
-/* Sleep until a key is pressed or it is time to look again. Whether to go on. */
+/* Sleep until a key is pressed or the next refresh is due. Returns false to quit. */
 static bool wait_for_key(struct top *top, const sigset_t *mask)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -220,34 +224,33 @@ static bool wait_for_key(struct top *top, const sigset_t *mask)
         return false; /* the terminal is gone */
     }
     while (go_on && caught == 0 && (key = getch()) != ERR) {
-        go_on = press(top, key);
+        go_on = handle_key(top, key);
     }
     return go_on && caught == 0;
 }
 
-static int watch(struct top *top)
+static int refresh_until_quit(struct top *top)
 {
     sigset_t stop;
     sigset_t mask;
-    /* ncurses leaves the terminal, and comes back, in its handler of the stop key: only while we
-       sleep, and not while it is writing. */
+    /* The SIGTSTP handler of ncurses writes to the terminal: let it run only while we sleep. */
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTSTP);
     (void)sigprocmask(SIG_BLOCK, &stop, &mask);
-    bool enough;
+    bool enough_memory;
     do {
         follow_size();
-        enough = top_look(top);
-        if (enough) {
+        enough_memory = top_refresh(top);
+        if (enough_memory) {
             top_draw(top);
         }
-    } while (enough && wait_for_key(top, &mask));
+    } while (enough_memory && wait_for_key(top, &mask));
     (void)endwin();
     delscreen(screen);
-    return enough ? CLI_OK : cli_fail(CLI_OS, "out of memory");
+    return enough_memory ? CLI_OK : cli_fail(CLI_OS, "out of memory");
 }
 
-/* The pools that the user named must be there now; later they may come and go. */
+/* Add a pool that the user named. It must exist now; later it may be removed and created again. */
 static int add_named(struct top *top, const char *name)
 {
     struct usher_pool *pool;
@@ -261,7 +264,7 @@ static int add_named(struct top *top, const char *name)
     return top_add(top, name) != NULL ? 0 : cli_fail(CLI_OS, "out of memory");
 }
 
-static int top(int argc, char **argv)
+static int verb_top(int argc, char **argv)
 {
     struct cli_options options;
     struct top view = {0};
@@ -272,16 +275,17 @@ static int top(int argc, char **argv)
     if (options.pool != NULL) {
         error = add_named(&view, options.pool);
     } else if (usher_directory(view.directory, sizeof view.directory) != 0) {
-        error = cli_fail(CLI_OS, "the path of the directory of pools is too long");
+        error = cli_fail(
+            CLI_OS, "the path of the pool directory is too long; set USHER_DIR to a shorter one");
     }
     for (int a = options.rest; error == 0 && a < argc; a++) {
         error = add_named(&view, argv[a]);
     }
-    error = error == 0 ? begin() : error;
-    error = error == 0 ? watch(&view) : error;
+    error = error == 0 ? open_terminal() : error;
+    error = error == 0 ? refresh_until_quit(&view) : error;
     top_free(&view);
     if (caught != 0) {
-        die_of(caught);
+        die_by_signal(caught);
     }
     return error;
 }
@@ -289,16 +293,16 @@ static int top(int argc, char **argv)
 const struct cli_verb cli_top = {
     "top",
     "top [POOL..]",
-    "a live view of pools",
-    "Shows pools, and for the picked one who holds which seat, who waits, and for how\n"
-    "long; kept up to date twice a second. Without a pool: all pools of the directory\n"
-    "($USHER_DIR, else $XDG_RUNTIME_DIR/usher, else /dev/shm/usher-UID), those that are\n"
-    "made later, too. It needs a terminal; 'usher status' does not.\n\n"
-    "  Up, Down, k, j     pick a pool; Home, End: the first, the last\n"
-    "  n, w, f            order of pools: name, most waiting, most free\n"
-    "  s, t               order of seats: number, longest held\n"
+    "show pools live",
+    "Shows pools, and the holders and waiters of the selected pool. Refreshes twice a\n"
+    "second. Without a pool: all pools of the directory ($USHER_DIR, else\n"
+    "$XDG_RUNTIME_DIR/usher, else /dev/shm/usher-UID), including those created later.\n"
+    "Needs a terminal; 'usher status' does not.\n\n"
+    "  Up, Down, k, j     select a pool; Home, End: the first, the last\n"
+    "  n, w, f            sort pools by name, most waiting, most free\n"
+    "  s, t               sort seats by number, longest held\n"
     "  PgUp, PgDn         scroll the seats and the line\n"
-    "  ?                  help: what the columns are\n"
+    "  ?                  help: explain the columns\n"
     "  q                  quit\n",
-    top,
+    verb_top,
 };

@@ -1,19 +1,20 @@
 /*
- * The keeper: a process that holds a seat of a pool on ZooKeeper for a shell. There somebody must
- * be heard from all the time, and the commands of a script are over at once; so usher acquire
- * leaves this one behind, and it is there only as long as the seat is:
+ * The keeper: a background process, started by usher acquire, that holds a seat of a remote pool
+ * for a shell. The servers must hear from the holder all the time, and usher acquire itself ends at
+ * once. (keepers.c starts, finds and ends keepers.)
  *
- *     it ends when the shell does, or on SIGTERM (usher release sends it), and gives the seat back;
- *     if the seat is lost it says so on the shell's standard error, and stays, under another name,
- *     so that usher release can say so, too.
+ *     The keeper releases the seat and ends when the shell ends, or on SIGTERM (from usher
+ *     release).
+ *     If the seat is lost, the keeper writes a message to the shell's standard error, changes its
+ *     name to usher-lost, and stays, so that usher release can report the loss.
  *
- * While it waits in line it is in the shell's foreground, and usher acquire is its parent:
- * keepers.c. When it has a seat:
+ * While the keeper waits in line, it is a child of usher acquire, in the foreground of the shell.
+ * When it has a seat:
  *
- *     it sends what is to be printed;  acquire prints that, and sends a byte;
- *     it leaves the terminal, and sends a byte;  acquire ends.
+ *     keeper sends the text to print;  acquire prints it and sends a byte;
+ *     keeper leaves the terminal and sends a byte;  acquire ends.
  *
- * If acquire ends before its byte, nobody knows the seat, and it is given back.
+ * If acquire ends before it sends its byte, the seat was not printed, and the keeper releases it.
  */
 #include "cli/cli.h"
 
@@ -32,9 +33,11 @@ struct keeper {
     struct cli_wait wait;
     struct usher_seat seat;
     pid_t holder;
-    int holder_fd, front_fd, signal_fd;
-    int64_t grace_ns; /* so long before the end the holder is told */
-    bool told;
+    int holder_fd;  /* pidfd of the holder */
+    int acquire_fd; /* socket to usher acquire */
+    int signal_fd;
+    int64_t grace_ns; /* the holder gets --signal this long before the lease ends */
+    bool signalled;
 };
 
 static bool has_ended(int pidfd)
@@ -43,16 +46,17 @@ static bool has_ended(int pidfd)
     return poll(&ended, 1, 0) == 1;
 }
 
-static int cannot_hold(const struct keeper *keeper, int error)
+static int fail_hold(const struct keeper *keeper, int error)
 {
     return cli_fail(error == ESRCH ? CLI_USAGE : CLI_OS,
                     "pool %s: process %ld cannot hold a seat: %s", keeper->wait.pool_name,
                     (long)keeper->holder, usher_strerror(-error));
 }
 
-/* The shell's standard error. We have none of its descriptors open, since whoever reads the other
-   end of a pipe would wait for us. If it is somebody else's (sudo), a copy may do. -1: none. */
-static int open_messages(const struct keeper *keeper)
+/* Open the shell's standard error; -1 if that fails. The keeper keeps no descriptor of the shell
+   open, because the reader of a pipe would wait for the keeper to end. If the shell belongs to
+   another user (sudo), duplicate its descriptor instead. */
+static int open_shell_stderr(const struct keeper *keeper)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)keeper->holder);
@@ -60,10 +64,10 @@ static int open_messages(const struct keeper *keeper)
     return fd >= 0 ? fd : pidfd_getfd(keeper->holder_fd, STDERR_FILENO, 0);
 }
 
-/* Tell the shell, unless nobody reads what it says. */
-static void warn(const struct keeper *keeper, const char *what)
+/* Write a message to the shell's standard error, unless that would block. */
+static void warn_shell(const struct keeper *keeper, const char *what)
 {
-    struct pollfd messages = {.fd = open_messages(keeper), .events = POLLOUT};
+    struct pollfd messages = {.fd = open_shell_stderr(keeper), .events = POLLOUT};
     if (messages.fd >= 0 && poll(&messages, 1, 0) == 1) {
         (void)dprintf(messages.fd, "usher: pool %s: seat %u %s\n", keeper->wait.pool_name,
                       keeper->seat.number, what);
@@ -73,11 +77,11 @@ static void warn(const struct keeper *keeper, const char *what)
     }
 }
 
-/* Be no part of the shell's job any more: not of its terminal, its directory, its pipes. */
+/* Leave the shell's terminal, directory and pipes. */
 static void leave_terminal(void)
 {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    (void)signal(SIGPIPE, SIG_IGN); /* somebody may have stopped to read what the shell says */
+    (void)signal(SIGPIPE, SIG_IGN); /* the reader of the shell's output may be gone */
     (void)prctl(PR_SET_PDEATHSIG, 0);
     (void)prctl(PR_SET_NAME, CLI_KEEPER_HOLDS);
     (void)setsid();
@@ -88,40 +92,43 @@ static void leave_terminal(void)
     }
 }
 
-/* Tell the seat. Whether anybody knows it now. */
-static bool tell(struct keeper *keeper)
+/* Send the seat to usher acquire. Returns whether acquire has printed it. */
+static bool send_seat(struct keeper *keeper)
 {
     char text[CLI_SEAT_TEXT];
-    char known;
+    char printed;
     cli_seat_text(&keeper->wait, &keeper->seat, text);
-    return send(keeper->front_fd, text, strlen(text), MSG_NOSIGNAL) >= 0 &&
-           recv(keeper->front_fd, &known, 1, 0) == 1;
+    return send(keeper->acquire_fd, text, strlen(text), MSG_NOSIGNAL) >= 0 &&
+           recv(keeper->acquire_fd, &printed, 1, 0) == 1;
 }
 
-/* Let acquire end. */
-static void dismiss(const struct keeper *keeper)
+/* Let usher acquire end. */
+static void end_acquire(const struct keeper *keeper)
 {
-    (void)send(keeper->front_fd, "", 1, MSG_NOSIGNAL);
-    (void)close(keeper->front_fd);
+    (void)send(keeper->acquire_fd, "", 1, MSG_NOSIGNAL);
+    (void)close(keeper->acquire_fd);
 }
 
-/* Has the seat been lost? Sees to it that the holder knows before. When to look again, from now. */
+/* Is the seat lost? Send --signal to the holder in time before that. *next_ns: when to call again,
+   from now. */
 static bool is_lost(struct keeper *keeper, int64_t *next_ns)
 {
     struct usher_lease now = {.left_ns = 0};
     if (usher_check(keeper->wait.pool, &keeper->seat, &now) != 0 || now.left_ns <= 0) {
         return true;
     }
-    int64_t grace_ns = keeper->told || keeper->wait.options->signal == 0 ? 0 : keeper->grace_ns;
+    int64_t grace_ns =
+        keeper->signalled || keeper->wait.options->signal == 0 ? 0 : keeper->grace_ns;
     if (now.left_ns <= grace_ns) {
         char what[128];
         int signal_ = keeper->wait.options->signal;
         const char *name = sigabbrev_np(signal_);
-        keeper->told = true;
+        keeper->signalled = true;
         (void)snprintf(what, sizeof what,
-                       "will be lost: its servers do not answer; sending signal %d (%s) to %ld",
+                       "will be lost: the servers do not answer; sending signal %d (%s) to "
+                       "process %ld",
                        signal_, name == NULL ? "?" : name, (long)keeper->holder);
-        warn(keeper, what);
+        warn_shell(keeper, what);
         (void)pidfd_send_signal(keeper->holder_fd, signal_, NULL, 0);
         grace_ns = 0;
     }
@@ -129,8 +136,8 @@ static bool is_lost(struct keeper *keeper, int64_t *next_ns)
     return false;
 }
 
-/* Stay until the holder ends or a signal says so; or until the seat is lost. */
-static void keep(struct keeper *keeper)
+/* Hold the seat until the holder ends, a signal comes or the seat is lost. */
+static void hold_seat(struct keeper *keeper)
 {
     struct pollfd ends[] = {{keeper->holder_fd, POLLIN, 0}, {keeper->signal_fd, POLLIN, 0}};
     int64_t next_ns = 0;
@@ -143,12 +150,13 @@ static void keep(struct keeper *keeper)
         }
     }
     (void)prctl(PR_SET_NAME, CLI_KEEPER_LOST);
-    warn(keeper, "is lost: its servers were not heard from in time, and may give it to another");
+    warn_shell(keeper, "is lost: the servers did not answer in time and may grant it to another "
+                       "process");
     usher_close(keeper->wait.pool);
     (void)ppoll(ends, 2, NULL, NULL);
 }
 
-/* Signals that are to end us are waited for, beside the end of the holder. */
+/* Block the signals that end the keeper, and return a signalfd for them. */
 static int listen_for_signals(void)
 {
     static const int endings[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -166,7 +174,7 @@ static int get_and_keep(struct keeper *keeper)
     struct cli_wait *wait = &keeper->wait;
     struct usher_lease lease;
     int status = cli_get_seat(wait, &keeper->seat);
-    if (!wait->had) {
+    if (!wait->got_seat) {
         return cli_close(wait, status);
     }
     keeper->signal_fd = listen_for_signals();
@@ -174,13 +182,13 @@ static int get_and_keep(struct keeper *keeper)
         keeper->grace_ns = lease.left_ns / 3; /* as for a command: lease.c */
     }
     if (has_ended(keeper->holder_fd)) {
-        status = cannot_hold(keeper, ESRCH);
+        status = fail_hold(keeper, ESRCH);
     } else if (keeper->signal_fd < 0) {
-        status = cannot_hold(keeper, errno);
-    } else if (tell(keeper)) {
+        status = fail_hold(keeper, errno);
+    } else if (send_seat(keeper)) {
         leave_terminal();
-        dismiss(keeper);
-        keep(keeper);
+        end_acquire(keeper);
+        hold_seat(keeper);
         return CLI_OK;
     }
     (void)usher_release(wait->pool, &keeper->seat);
@@ -188,7 +196,7 @@ static int get_and_keep(struct keeper *keeper)
 }
 
 /* usher keep [OPTION..] POOL PID FD */
-static int run_keeper(int argc, char **argv)
+static int verb_keep(int argc, char **argv)
 {
     struct cli_options options;
     struct keeper keeper = {.holder_fd = -1};
@@ -196,8 +204,8 @@ static int run_keeper(int argc, char **argv)
     uint64_t pid = 0;
     uint64_t fd = 0;
     int error = cli_parse(&cli_keep,
-                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_TALK | CLI_OPTION_CREATE |
-                              CLI_OPTION_HAND,
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_VERBOSITY |
+                              CLI_OPTION_CREATE | CLI_OPTION_ACQUIRE,
                           false, argc, argv, &options);
     if (error != 0) {
         return error;
@@ -206,15 +214,15 @@ static int run_keeper(int argc, char **argv)
         !cli_parse_number(argv[options.rest], 1U << 22, &pid) ||
         !cli_parse_number(argv[options.rest + 1], 1U << 20, &fd) ||
         fcntl((int)fd, F_SETFD, FD_CLOEXEC) != 0) {
-        return cli_fail(CLI_USAGE, "keep: this is for usher acquire alone; use that");
+        return cli_fail(CLI_USAGE, "keep: this verb is internal; use 'usher acquire'");
     }
     (void)prctl(PR_SET_NAME, "usher");
     keeper.holder = (pid_t)pid;
-    keeper.front_fd = (int)fd;
+    keeper.acquire_fd = (int)fd;
     keeper.wait.pool_name = options.pool;
     keeper.holder_fd = pidfd_open(keeper.holder, 0);
     if (keeper.holder_fd < 0) {
-        return cannot_hold(&keeper, errno);
+        return fail_hold(&keeper, errno);
     }
     options.note = cli_command_of(keeper.holder, note, sizeof note);
     error = cli_open(&keeper.wait, &options, 0);
@@ -222,9 +230,9 @@ static int run_keeper(int argc, char **argv)
         return error;
     }
     if (cli_nested_run(keeper.wait.pool, &keeper.seat)) {
-        /* under usher run of the same pool: that seat is the shell's until the command ends */
-        if (tell(&keeper)) {
-            dismiss(&keeper);
+        /* under usher run of the same pool: print the seat that is already held */
+        if (send_seat(&keeper)) {
+            end_acquire(&keeper);
         }
         return cli_close(&keeper.wait, CLI_OK);
     }
@@ -232,4 +240,4 @@ static int run_keeper(int argc, char **argv)
 }
 
 const struct cli_verb cli_keep = {
-    .name = "keep", .usage = "keep [OPTION..] POOL PID FD", .run = run_keeper};
+    .name = "keep", .usage = "keep [OPTION..] POOL PID FD", .run = verb_keep};

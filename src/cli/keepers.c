@@ -1,7 +1,7 @@
 /*
- * Keepers from outside (keeper.c is one from inside): usher acquire starts one, usher release finds
- * those of a shell and has them end. There is no list of them but that of the processes: a keeper
- * says by its command line, `usher keep .. POOL PID FD`, and its name what it holds for whom.
+ * Start, find and end keepers (keeper.c): usher acquire starts one, usher release ends those of a
+ * shell. Keepers are found in /proc by their name and their command line, `usher keep .. POOL PID
+ * FD`.
  */
 #include "cli/cli.h"
 
@@ -32,7 +32,7 @@ struct words {
     unsigned count;
 };
 
-static void add(struct words *words, const char *word)
+static void add_word(struct words *words, const char *word)
 {
     words->argv[words->count++] = (char *)(uintptr_t)word;
 }
@@ -41,15 +41,15 @@ static void add_number(struct words *words, const char *before, long long number
 {
     char *text = words->texts[words->count];
     (void)snprintf(text, WORD_ROOM, "%s%lld", before, number);
-    add(words, text);
+    add_word(words, text);
 }
 
-/* What acquire was asked for, asked of the keeper. */
-static void command_line(struct words *words, const struct cli_options *options, pid_t holder,
-                         int fd)
+/* The options of usher acquire, as the command line of the keeper. */
+static void make_command_line(struct words *words, const struct cli_options *options, pid_t holder,
+                              int fd)
 {
-    add(words, "usher");
-    add(words, "keep");
+    add_word(words, "usher");
+    add_word(words, "keep");
     if (options->seats != 0) {
         add_number(words, "-k", options->seats);
     }
@@ -57,10 +57,10 @@ static void command_line(struct words *words, const struct cli_options *options,
         char *text = words->texts[words->count];
         (void)snprintf(text, WORD_ROOM, "-w%lld.%09lld", (long long)(options->wait_ns / 1000000000),
                        (long long)(options->wait_ns % 1000000000));
-        add(words, text);
+        add_word(words, text);
     }
-    if (options->not_had != CLI_NOT_HAD) {
-        add_number(words, "-E", options->not_had);
+    if (options->no_seat_code != CLI_NO_SEAT) {
+        add_number(words, "-E", options->no_seat_code);
     }
     if (options->guests != 0) {
         add_number(words, "--guests=", options->guests);
@@ -68,38 +68,38 @@ static void command_line(struct words *words, const struct cli_options *options,
     if (options->mode != 0) {
         char *text = words->texts[words->count];
         (void)snprintf(text, WORD_ROOM, "--mode=%o", (unsigned)options->mode);
-        add(words, text);
+        add_word(words, text);
     }
     if (options->signal != 0) {
         add_number(words, "--signal=", options->signal);
     }
     if (options->verbose) {
-        add(words, "-v");
+        add_word(words, "-v");
     }
     if (options->quiet) {
-        add(words, "-q");
+        add_word(words, "-q");
     }
     if (options->export_) {
-        add(words, "--export");
+        add_word(words, "--export");
     }
-    add(words, "--");
-    add(words, options->pool);
+    add_word(words, "--");
+    add_word(words, options->pool);
     add_number(words, "", holder);
     add_number(words, "", fd);
-    add(words, NULL);
+    add_word(words, NULL);
 }
 
-/* The keeper, from fork to exec. Until the seat is handed over it does not outlive us. */
-static void become(const struct cli_options *options, pid_t holder, int fd, const sigset_t *mask,
-                   pid_t parent)
+/* In the child: exec the keeper. Until it has handed the seat over, SIGTERM ends it when we die. */
+static void exec_keeper(const struct cli_options *options, pid_t holder, int fd,
+                        const sigset_t *mask, pid_t parent)
 {
     struct words words = {.count = 0};
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    command_line(&words, options, holder, fd);
+    make_command_line(&words, options, holder, fd);
     if (options->for_pid != 0) {
-        (void)unsetenv("USHER_HELD"); /* that is about us, not about the one that was named */
+        (void)unsetenv("USHER_HELD"); /* it describes us, not the process of --for */
     }
-    /* What else the shell has open, a lock or a pipe, it has not opened for us. */
+    /* do not inherit locks or pipes of the shell */
     if (nowhere >= 0 && dup2(nowhere, STDIN_FILENO) >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
         close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0 &&
         fcntl(fd, F_SETFD, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 &&
@@ -110,8 +110,8 @@ static void become(const struct cli_options *options, pid_t holder, int fd, cons
     _exit(cli_fail(CLI_OS, "cannot start a keeper: %s", strerror(errno)));
 }
 
-/* The keeper has ended without a seat: be as it was. */
-static int end_like(pid_t keeper)
+/* The keeper ended without a seat: end in the same way. */
+static int end_like_keeper(pid_t keeper)
 {
     int status;
     while (waitpid(keeper, &status, 0) < 0) {
@@ -127,13 +127,14 @@ static int end_like(pid_t keeper)
         (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
     }
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-        (void)cli_fail(CLI_OS, "the keeper, which waited for a seat, has been killed");
+        (void)cli_fail(CLI_OS, "the keeper was killed while it waited for a seat; try again");
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Wait until the keeper says something, or ends. What the terminal sends, it has got already. */
-static ssize_t listen_to(pid_t child, int fd, int signals, char *text, size_t room)
+/* Wait until the keeper sends its text or ends, and forward signals. Signals of the terminal have
+   reached the keeper already. */
+static ssize_t wait_for_keeper(pid_t child, int fd, int signals, char *text, size_t room)
 {
     struct pollfd polled[] = {{fd, POLLIN, 0}, {signals, POLLIN, 0}};
     for (;;) {
@@ -149,43 +150,44 @@ static ssize_t listen_to(pid_t child, int fd, int signals, char *text, size_t ro
     }
 }
 
-static int hand_on(pid_t keeper, int fd, int signals)
+/* Print the seat that the keeper sends, and confirm it. */
+static int print_seat(pid_t keeper, int fd, int signals)
 {
     char text[CLI_SEAT_TEXT];
-    char known = 1;
-    ssize_t length = listen_to(keeper, fd, signals, text, sizeof text - 1);
+    char byte = 1;
+    ssize_t length = wait_for_keeper(keeper, fd, signals, text, sizeof text - 1);
     if (length <= 0) {
-        return end_like(keeper);
+        return end_like_keeper(keeper);
     }
     text[length] = '\0';
     (void)fputs(text, stdout);
-    int status = cli_printed(CLI_OK);
-    if (status != CLI_OK) { /* nobody knows the seat: it is given back */
+    int status = cli_flush(CLI_OK);
+    if (status != CLI_OK) { /* not printed: the keeper releases the seat */
         (void)close(fd);
-        (void)end_like(keeper);
+        (void)end_like_keeper(keeper);
         return status;
     }
-    if (send(fd, &known, 1, MSG_NOSIGNAL) != 1 || recv(fd, &known, 1, 0) != 1) {
-        return cli_fail(CLI_OS, "the keeper of the seat has been killed");
+    if (send(fd, &byte, 1, MSG_NOSIGNAL) != 1 || recv(fd, &byte, 1, 0) != 1) {
+        return cli_fail(CLI_OS, "the keeper of the seat was killed; try again");
     }
     return CLI_OK;
 }
 
 int cli_keeper_start(const struct cli_options *options, pid_t holder)
 {
-    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     int ends[2];
     sigset_t signals;
     sigset_t before;
     (void)sigemptyset(&signals);
-    for (size_t s = 0; s < sizeof passed_on / sizeof passed_on[0]; s++) {
+    for (size_t s = 0; s < sizeof forwarded / sizeof forwarded[0]; s++) {
         struct sigaction now;
-        if (sigaction(passed_on[s], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
-            (void)sigaddset(&signals, passed_on[s]);
+        if (sigaction(forwarded[s], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+            (void)sigaddset(&signals, forwarded[s]);
         }
     }
     (void)sigprocmask(SIG_BLOCK, &signals, &before);
-    (void)signal(SIGCHLD, SIG_DFL); /* or its end would not be told */
+    (void)signal(SIGCHLD, SIG_DFL); /* if ignored, waitpid would not see the keeper end */
     int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     if (signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         return cli_fail(CLI_OS, "cannot start a keeper: %s", strerror(errno));
@@ -193,14 +195,14 @@ int cli_keeper_start(const struct cli_options *options, pid_t holder)
     pid_t parent = getpid();
     pid_t keeper = fork();
     if (keeper == 0) {
-        become(options, holder, ends[1], &before, parent);
+        exec_keeper(options, holder, ends[1], &before, parent);
     }
     (void)close(ends[1]);
     return keeper < 0 ? cli_fail(CLI_OS, "cannot start a keeper: %s", strerror(errno))
-                      : hand_on(keeper, ends[0], signal_fd);
+                      : print_seat(keeper, ends[0], signal_fd);
 }
 
-/* A keeper that has handed its seat over, by what /proc says. */
+/* A keeper that has handed its seat over, as /proc shows it. */
 struct kept {
     char text[CMDLINE_ROOM];
     const char *pool;
@@ -208,7 +210,8 @@ struct kept {
     bool lost;
 };
 
-static bool look_at(pid_t pid, struct kept *kept)
+/* Is the process such a keeper? If so, fill in *kept. */
+static bool read_keeper(pid_t pid, struct kept *kept)
 {
     char name[32];
     const char *words[MOST_WORDS + 2];
@@ -232,25 +235,27 @@ static bool look_at(pid_t pid, struct kept *kept)
     return true;
 }
 
-pid_t cli_kept_for(pid_t keeper)
+pid_t cli_keeper_shell(pid_t keeper)
 {
     static struct kept kept;
-    return keeper > 0 && look_at(keeper, &kept) && !kept.lost ? kept.holder : 0;
+    return keeper > 0 && read_keeper(keeper, &kept) && !kept.lost ? kept.holder : 0;
 }
 
-static bool keeps(pid_t pid, const char *pool, pid_t holder, struct kept *kept)
+/* Is it a keeper of that pool for that holder (0: any holder)? */
+static bool is_keeper_of(pid_t pid, const char *pool, pid_t holder, struct kept *kept)
 {
-    return look_at(pid, kept) && strcmp(kept->pool, pool) == 0 &&
+    return read_keeper(pid, kept) && strcmp(kept->pool, pool) == 0 &&
            (holder == 0 || kept->holder == holder);
 }
 
-/* Have a process end, if it is a keeper of that pool for that holder. 1, or 0: it is not. */
-static int release_one(pid_t pid, const char *pool, pid_t holder, int *lost)
+/* If the process is a keeper of that pool for that holder, end it and wait until it has ended.
+   Returns 1, or 0 if it is no such keeper. */
+static int end_keeper(pid_t pid, const char *pool, pid_t holder, int *lost)
 {
     static struct kept kept;
-    int fd = pidfd_open(pid, 0); /* from here on it is that process, or it is gone */
+    int fd = pidfd_open(pid, 0); /* pins the process: its pid cannot be reused below */
     int released = 0;
-    if (fd >= 0 && keeps(pid, pool, holder, &kept) &&
+    if (fd >= 0 && is_keeper_of(pid, pool, holder, &kept) &&
         pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0) {
         struct pollfd ended = {fd, POLLIN, 0};
         while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
@@ -264,7 +269,7 @@ static int release_one(pid_t pid, const char *pool, pid_t holder, int *lost)
     return released;
 }
 
-/* The next process of our user; 0: there are no more. */
+/* The next process of this user; 0 at the end. */
 static pid_t next_process(DIR *directory)
 {
     struct stat status;
@@ -286,19 +291,19 @@ int cli_keepers_release(const char *pool, pid_t holder, int *lost)
         return -errno;
     }
     for (pid_t pid; (pid = next_process(directory)) != 0;) {
-        released += release_one(pid, pool, holder, lost);
+        released += end_keeper(pid, pool, holder, lost);
     }
     (void)closedir(directory);
     return released;
 }
 
-bool cli_is_kept(const char *pool)
+bool cli_has_keeper(const char *pool)
 {
     static struct kept kept;
     DIR *directory = opendir("/proc");
     bool found = false;
     for (pid_t pid; !found && directory != NULL && (pid = next_process(directory)) != 0;) {
-        found = keeps(pid, pool, 0, &kept);
+        found = is_keeper_of(pid, pool, 0, &kept);
     }
     if (directory != NULL) {
         (void)closedir(directory);

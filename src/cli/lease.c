@@ -1,16 +1,16 @@
 /*
- * Minding a seat that can be lost: one of a pool on ZooKeeper, whose servers give it on when they
- * have not heard from us for too long. The command must have ended before that, so it is told to
- * (SIGTERM) when time runs short, and killed when it is over.
+ * The lease of a seat of a remote pool. The servers grant the seat to another process when they
+ * have not heard from us for the session time. The command must end before that: it gets SIGTERM in
+ * the last third of the lease, and SIGKILL at its end.
  */
 #include "cli/cli.h"
 
 #include <signal.h>
 #include <string.h>
 
-enum { GRACE = 3 }; /* the last third of the time there is at best is for the command to end in */
+enum { GRACE = 3 }; /* SIGTERM is sent when 1/GRACE of a full lease is left */
 
-bool cli_is_elsewhere(const char *pool)
+bool cli_is_remote(const char *pool)
 {
     return strncmp(pool, "zk://", 5) == 0;
 }
@@ -24,7 +24,7 @@ void cli_lease_begin(struct cli_lease *lease, const struct cli_wait *wait,
     lease->grace_ns = error == 0 ? now.left_ns / GRACE : 0;
 }
 
-int64_t cli_lease_mind(struct cli_lease *lease, pid_t child)
+int64_t cli_lease_enforce(struct cli_lease *lease, pid_t child)
 {
     const int64_t second = 1000000000;
     struct usher_lease now = {.left_ns = 0};
@@ -35,8 +35,8 @@ int64_t cli_lease_mind(struct cli_lease *lease, pid_t child)
         if (now.left_ns <= 0 && !lease->lost) {
             lease->lost = true;
             (void)cli_fail(CLI_LOST,
-                           "pool %s: the seat is lost: its servers do not answer; the "
-                           "command runs on",
+                           "pool %s: the seat is lost: the servers do not answer; the command "
+                           "keeps running",
                            lease->wait->pool_name);
         }
         return lease->lost ? 3600 * second : now.left_ns;
@@ -44,11 +44,11 @@ int64_t cli_lease_mind(struct cli_lease *lease, pid_t child)
     if (now.left_ns <= lease->grace_ns && !lease->lost) {
         lease->lost = true;
         (void)cli_fail(CLI_LOST,
-                       "pool %s: its servers do not answer, and the seat will be lost; "
-                       "ending the command",
+                       "pool %s: the seat will be lost: the servers do not answer; ending the "
+                       "command",
                        lease->wait->pool_name);
         (void)kill(child, SIGTERM);
-        (void)kill(child, SIGCONT); /* it may be stopped */
+        (void)kill(child, SIGCONT); /* a stopped command would not see SIGTERM */
     }
     if (now.left_ns <= 0) {
         (void)kill(child, SIGKILL);

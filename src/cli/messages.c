@@ -1,18 +1,21 @@
-/* What usher says to people: see cli.h. */
+/* Messages, and the texts in them: see cli.h. */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-/* How many bytes the character there has; 0: it is not UTF-8. */
-static size_t character(const unsigned char *at)
+/* The length of the UTF-8 character at `at`; 0 if it is not UTF-8. */
+static size_t character_length(const unsigned char *at)
 {
     static const struct {
         unsigned char first, last; /* of the first byte */
-        unsigned char from, to;    /* of the second one: no detours, no surrogates, not beyond */
+        unsigned char from, to; /* of the second: no overlong forms, no surrogates, <= U+10FFFF */
         size_t bytes;
     } kinds[] = {
         {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
@@ -33,7 +36,7 @@ static size_t character(const unsigned char *at)
     return bytes;
 }
 
-char *cli_cut(char *text, size_t room)
+char *cli_truncate(char *text, size_t room)
 {
     if (strlen(text) > room) {
         while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80) {
@@ -44,10 +47,10 @@ char *cli_cut(char *text, size_t room)
     return text;
 }
 
-char *cli_presentable(char *text)
+char *cli_sanitize(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at != '\0';) {
-        size_t bytes = character(at);
+        size_t bytes = character_length(at);
         if (bytes == 0 || *at < ' ' || *at == 127) {
             *at = '?';
             bytes = 1;
@@ -64,21 +67,21 @@ int cli_fail(enum cli_exit code, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    (void)fprintf(stderr, "usher: %s\n", cli_presentable(text));
+    (void)fprintf(stderr, "usher: %s\n", cli_sanitize(text));
     return (int)code;
 }
 
-int cli_printed(int status)
+int cli_flush(int status)
 {
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_OK) {
-        return cli_fail(CLI_OS, "cannot write: %s",
-                        errno == 0 ? "some of it was lost" : strerror(errno));
+        return cli_fail(CLI_OS, "cannot write to standard output: %s",
+                        errno == 0 ? "an earlier write failed" : strerror(errno));
     }
     return status;
 }
 
-static enum cli_exit code_of(int error, bool creating)
+static enum cli_exit exit_code(int error, bool creating)
 {
     switch (-error) {
     case EINVAL:
@@ -125,10 +128,60 @@ static enum cli_exit code_of(int error, bool creating)
     }
 }
 
+/* Is the error about the pool's file or its directory, so that the message names it? */
+static bool is_about_file(int error)
+{
+    static const int errors[] = {ENOENT,  EEXIST,  EACCES,   EKEYREJECTED, ELOOP,
+                                 ENODEV,  ENODATA, EMSGSIZE, EBADMSG,      EPROTONOSUPPORT,
+                                 EUCLEAN, ENOLCK,  ENOSPC,   EROFS,        EDQUOT};
+    for (size_t e = 0; e < sizeof errors / sizeof errors[0]; e++) {
+        if (errors[e] == -error) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* " (PATH: owner NAME, mode 644)", of the pool's file; of its directory, if there is no file or the
+   file is ours and the error is about another user. */
+static void describe_file(const char *pool, int error, char *text, size_t room)
+{
+    char path[2 * PATH_MAX];
+    struct stat status;
+    text[0] = '\0';
+    if (cli_is_remote(pool) || !is_about_file(error)) {
+        return;
+    }
+    if (strchr(pool, '/') != NULL) {
+        (void)snprintf(path, sizeof path, "%s", pool);
+    } else if (usher_directory(path, PATH_MAX) == 0) {
+        size_t used = strlen(path);
+        (void)snprintf(path + used, sizeof path - used, "/%s", pool);
+    } else {
+        return;
+    }
+    char *slash = strrchr(path, '/');
+    if (slash > path &&
+        (lstat(path, &status) != 0 || (error == -EKEYREJECTED && status.st_uid == geteuid()))) {
+        *slash = '\0';
+    }
+    if (lstat(path, &status) != 0) {
+        (void)snprintf(text, room, " (%s)", path);
+        return;
+    }
+    const struct passwd *owner = getpwuid(status.st_uid);
+    char number[32];
+    (void)snprintf(number, sizeof number, "%lu", (unsigned long)status.st_uid);
+    (void)snprintf(text, room, " (%s: owner %s, mode %o)", path,
+                   owner == NULL ? number : owner->pw_name, (unsigned)status.st_mode & 07777);
+}
+
 int cli_fail_pool(const char *pool, int error, bool creating)
 {
-    return cli_fail(code_of(error, creating), "pool %s: %s", pool[0] == '\0' ? "''" : pool,
-                    usher_strerror(error));
+    char file[3 * PATH_MAX];
+    describe_file(pool, error, file, sizeof file);
+    return cli_fail(exit_code(error, creating), "pool %s: %s%s", pool[0] == '\0' ? "''" : pool,
+                    usher_strerror(error), file);
 }
 
 int64_t cli_now_ns(void)
@@ -154,4 +207,27 @@ const char *cli_duration(int64_t ns, char *text, size_t room)
         (void)snprintf(text, room, "%lld d %lld h", s / 86400, s % 86400 / 3600);
     }
     return text;
+}
+
+const char *cli_short_duration(int64_t ns, char *text, size_t room)
+{
+    long long ms = ns < 0 ? 0 : ns / 1000000;
+    long long s = ms / 1000;
+    if (ms < 1000) {
+        (void)snprintf(text, room, "%lld ms", ms);
+    } else if (s < 60) {
+        (void)snprintf(text, room, "%lld s", s);
+    } else if (s < 3600) {
+        (void)snprintf(text, room, "%lld min", s / 60);
+    } else if (s < 86400) {
+        (void)snprintf(text, room, "%lld h", s / 3600);
+    } else {
+        (void)snprintf(text, room, "%lld d", s / 86400);
+    }
+    return text;
+}
+
+const char *cli_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
 }

@@ -1,9 +1,10 @@
 /*
- * The seats that this process runs under: those that a process above it holds, such as the shell
- * that has acquired one; and those that USHER_HELD names, a line for each, the innermost first: the
- * pid of the command that holds it, its ticket, its seat, the pool's path. A line counts only while
- * the pool itself says that this very process still holds that seat, so that a daemon that outlives
- * its seat does not run for free.
+ * Nested use: the seats that this process runs under. They are the seats of its ancestors, such as
+ * a shell that acquired one, and those that USHER_HELD names.
+ *
+ * USHER_HELD has one line per seat, the innermost first: pid of the command that holds it, ticket,
+ * seat, path of the pool. A line counts only while the pool confirms that this process holds that
+ * seat. So a daemon that outlives its seat has to wait in line.
  */
 #include "cli/cli.h"
 
@@ -14,17 +15,19 @@
 
 enum { MOST_GUESTS = 1024, PID_DIGITS = 10 };
 
-/* The new line begins with room for the pid, which is known only to the child: see below. */
+/* The new USHER_HELD. It begins with blanks in place of the pid, which only the child knows:
+   cli_environment_holder. */
 static char *held;
 
-/* Of the seat that was found above us, if it is of a pool on ZooKeeper. */
-static uint64_t fence_above;
+/* The fence of the seat that was found, if the pool is remote. */
+static uint64_t ancestor_fence;
 
-/* Who holds a seat; those who wait may be among them. How many; freed by the caller. */
+/* Read the holders of a pool; waiters may follow them. Returns how many; the caller frees
+   *guests. */
 static int holders_of(struct usher_pool *pool, struct usher_guest **guests)
 {
     struct usher_info info = {.holders = MOST_GUESTS};
-    if (cli_is_elsewhere(usher_path(pool))) { /* there each of them is asked for */
+    if (cli_is_remote(usher_path(pool))) { /* one request per guest: leave the waiters out */
         (void)usher_inspect(pool, &info, NULL, 0);
     }
     *guests = calloc(info.holders + 1, sizeof **guests);
@@ -40,27 +43,27 @@ static bool still_held(struct usher_pool *pool, long pid, const struct usher_sea
     for (int g = 0; g < count && guests[g].position == 0 && !found; g++) {
         found = guests[g].pid == (pid_t)pid && ((guests[g].ticket ^ seat->ticket) & 0xfffff) == 0 &&
                 guests[g].seat == seat->number && guests[g].alive != 0;
-        fence_above = guests[g].fence;
+        ancestor_fence = guests[g].fence;
     }
     free(guests);
     return found;
 }
 
-static void whole_path(struct usher_pool *pool, char *path)
+static void real_path(struct usher_pool *pool, char *path)
 {
     if (realpath(usher_path(pool), path) == NULL) {
         (void)snprintf(path, PATH_MAX, "%s", usher_path(pool));
     }
 }
 
-/* Does a process above us hold a seat, or this very one, from before it was exec'd? */
-static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
+/* Does an ancestor hold a seat, or this process, from before its exec? */
+static bool held_by_ancestor(struct usher_pool *pool, struct usher_seat *seat)
 {
     struct usher_guest *guests;
     bool found = false;
     struct cli_process process;
-    if (cli_is_elsewhere(usher_path(pool)) && !cli_is_kept(usher_path(pool))) {
-        return false; /* no shell holds one: the servers need not be asked */
+    if (cli_is_remote(usher_path(pool)) && !cli_has_keeper(usher_path(pool))) {
+        return false; /* no keeper, so no shell holds one: do not ask the servers */
     }
     int count = holders_of(pool, &guests);
     pid_t above = count > 0 ? getpid() : 0;
@@ -70,7 +73,7 @@ static bool held_above(struct usher_pool *pool, struct usher_seat *seat)
                     guests[g].seat != UINT32_MAX && guests[g].alive == 1;
             if (found) {
                 *seat = (struct usher_seat){.number = guests[g].seat, .ticket = guests[g].ticket};
-                fence_above = guests[g].fence;
+                ancestor_fence = guests[g].fence;
             }
         }
         above = cli_process(above, &process) ? process.parent : 0;
@@ -83,7 +86,7 @@ bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat)
 {
     char path[PATH_MAX];
     const char *line = getenv("USHER_HELD");
-    whole_path(pool, path);
+    real_path(pool, path);
     while (line != NULL && *line != '\0') {
         long pid;
         unsigned long long ticket;
@@ -106,10 +109,10 @@ bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat)
 
 bool cli_nested(struct usher_pool *pool, struct usher_seat *seat)
 {
-    return cli_nested_run(pool, seat) || held_above(pool, seat);
+    return cli_nested_run(pool, seat) || held_by_ancestor(pool, seat);
 }
 
-static int set(const char *name, unsigned long long number)
+static int set_number(const char *name, unsigned long long number)
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%llu", number);
@@ -120,7 +123,7 @@ static int set_held(const struct cli_wait *wait, const struct usher_seat *seat)
 {
     char path[PATH_MAX];
     const char *above = getenv("USHER_HELD");
-    whole_path(wait->pool, path);
+    real_path(wait->pool, path);
     size_t room = strlen("USHER_HELD=") + PID_DIGITS + 64 + strlen(path) +
                   (above == NULL ? 0 : strlen(above));
     held = malloc(room);
@@ -133,26 +136,26 @@ static int set_held(const struct cli_wait *wait, const struct usher_seat *seat)
     return putenv(held);
 }
 
-/* Of a seat that is ours; of one that is held above us, what the pool says of it. */
+/* The fence of a seat of this process; of a seat of an ancestor, as the pool says. */
 static unsigned long long fence_of(const struct cli_wait *wait, const struct usher_seat *seat)
 {
     struct usher_lease lease;
     if (usher_check(wait->pool, seat, &lease) == 0) {
         return lease.fence;
     }
-    return cli_is_elsewhere(wait->pool_name) ? fence_above : seat->ticket;
+    return cli_is_remote(wait->pool_name) ? ancestor_fence : seat->ticket;
 }
 
 int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, bool nested)
 {
     struct usher_info info;
     char label[256];
-    const char *named = cli_label(wait->options, seat->number, label, sizeof label);
+    const char *named = cli_seat_label(wait->options, seat->number, label, sizeof label);
     int count = usher_inspect(wait->pool, &info, NULL, 0);
     int failed = setenv("USHER_POOL", wait->pool_name, 1);
-    failed |= set("USHER_SEAT", seat->number);
-    failed |= set("USHER_SEATS", count < 0 ? 0 : info.seats);
-    failed |= set("USHER_TICKET", seat->ticket);
+    failed |= set_number("USHER_SEAT", seat->number);
+    failed |= set_number("USHER_SEATS", count < 0 ? 0 : info.seats);
+    failed |= set_number("USHER_TICKET", seat->ticket);
     if (named != NULL) {
         failed |= setenv("USHER_LABEL", named, 1);
     } else if (!nested) {
@@ -160,18 +163,17 @@ int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, 
     }
     if (wait->options->variable != NULL) {
         failed |= named != NULL ? setenv(wait->options->variable, named, 1)
-                                : set(wait->options->variable, seat->number);
+                                : set_number(wait->options->variable, seat->number);
     }
-    failed |= set("USHER_FENCE", fence_of(wait, seat));
+    failed |= set_number("USHER_FENCE", fence_of(wait, seat));
     if (!nested) {
         failed |= set_held(wait, seat);
     }
     return failed;
 }
 
-/* In quotes for a shell, at the end of the text. One that is in it ends them, stands for itself
-   behind a backslash, and begins them anew. */
-static void quote(char *text, const char *word)
+/* Append a word to the text, quoted for a shell: 'word', with each ' in it written as '\'' */
+static void append_quoted(char *text, const char *word)
 {
     size_t used = strlen(text);
     text[used++] = '\'';
@@ -194,7 +196,7 @@ void cli_seat_text(const struct cli_wait *wait, const struct usher_seat *seat, c
     }
     (void)usher_inspect(wait->pool, &info, NULL, 0);
     (void)snprintf(text, CLI_SEAT_TEXT, "export USHER_POOL=");
-    quote(text, wait->pool_name);
+    append_quoted(text, wait->pool_name);
     size_t used = strlen(text);
     (void)snprintf(text + used, CLI_SEAT_TEXT - used,
                    " USHER_SEAT=%u USHER_SEATS=%u USHER_TICKET=%llu USHER_FENCE=%llu; "

@@ -1,4 +1,4 @@
-/* The options that the verbs have in common: see cli.h. */
+/* Parse the options of all verbs: see cli.h. */
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -64,7 +64,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Which group an option belongs to. */
+/* The group of an option: an enum cli_option. */
 static unsigned group_of(int option)
 {
     switch (option) {
@@ -81,7 +81,7 @@ static unsigned group_of(int option)
         return CLI_OPTION_RUN;
     case 'v':
     case 'q':
-        return CLI_OPTION_TALK;
+        return CLI_OPTION_VERBOSITY;
     case FOR:
         return CLI_OPTION_FOR;
     case JSON:
@@ -93,16 +93,16 @@ static unsigned group_of(int option)
         return CLI_OPTION_FORCE;
     case EXPORT:
     case SIGNAL:
-        return CLI_OPTION_HAND;
+        return CLI_OPTION_ACQUIRE;
     default:
         return 0;
     }
 }
 
-static int wrong(const struct cli_verb *verb, const char *what, const char *given,
-                 const char *wanted)
+static int reject(const struct cli_verb *verb, const char *what, const char *given,
+                  const char *wanted)
 {
-    return cli_fail(CLI_USAGE, "%s: %s '%s' %s; 'usher help %s' says more", verb->name, what, given,
+    return cli_fail(CLI_USAGE, "%s: %s '%s' %s; see 'usher help %s'", verb->name, what, given,
                     wanted, verb->name);
 }
 
@@ -113,40 +113,40 @@ static int take_number(const struct cli_verb *verb, int option, struct cli_optio
     switch (option) {
     case 'k':
         if (!cli_parse_number(optarg, 65535, &number) || number == 0) {
-            return wrong(verb, "-k", optarg, "is not a number of seats from 1 to 65535");
+            return reject(verb, "-k", optarg, "is not a number of seats from 1 to 65535");
         }
         options->seats = (uint32_t)number;
         return 0;
     case 'E':
         if (!cli_parse_number(optarg, 255, &number)) {
-            return wrong(verb, "-E", optarg, "is not an exit code from 0 to 255");
+            return reject(verb, "-E", optarg, "is not an exit code from 0 to 255");
         }
-        options->not_had = (int)number;
+        options->no_seat_code = (int)number;
         return 0;
     case FOR:
         if (!cli_parse_number(optarg, 1U << 22, &number) || number == 0) {
-            return wrong(verb, "--for", optarg, "is not a process number");
+            return reject(verb, "--for", optarg, "is not a process id");
         }
         options->for_pid = (pid_t)number;
         return 0;
     case GUESTS:
         if (!cli_parse_number(optarg, 65535, &number) || number == 0) {
-            return wrong(verb, "--guests", optarg, "is not a number from 1 to 65535");
+            return reject(verb, "--guests", optarg, "is not a number from 1 to 65535");
         }
         options->guests = (uint32_t)number;
         return 0;
     default:
         number = strtoul(optarg, &end, 8);
         if (*optarg == '\0' || *end != '\0' || number > 0777 || (number & 0600) != 0600) {
-            return wrong(verb, "--mode", optarg, "is not a mode such as 600 or 660");
+            return reject(verb, "--mode", optarg, "is not a mode such as 600 or 660");
         }
         options->mode = (mode_t)number;
         return 0;
     }
 }
 
-/* TERM, SIGTERM or 15; 0: it is none. */
-static int signal_of(const char *text)
+/* TERM, SIGTERM or 15; 0 if it is no signal. */
+static int parse_signal(const char *text)
 {
     uint64_t number;
     if (cli_parse_number(text, (uint64_t)SIGRTMAX, &number)) {
@@ -167,32 +167,32 @@ static int take_text(const struct cli_verb *verb, int option, struct cli_options
     switch (option) {
     case 'w':
         if (!cli_parse_time(optarg, &options->wait_ns)) {
-            return wrong(verb, "-w", optarg, "is not a time such as 1.5, 30s, 5m or 1h");
+            return reject(verb, "-w", optarg, "is not a time such as 1.5, 30s, 5m or 1h");
         }
         return 0;
     case LABELS:
         if (optarg[0] == '\0' || strstr(optarg, ",,") != NULL || optarg[0] == ',' ||
             optarg[strlen(optarg) - 1] == ',') {
-            return wrong(verb, "--labels", optarg, "has an empty label");
+            return reject(verb, "--labels", optarg, "has an empty label");
         }
         options->labels = optarg;
         return 0;
     case ENV:
         if (optarg[0] == '\0' || strchr(optarg, '=') != NULL) {
-            return wrong(verb, "--env", optarg, "is not the name of a variable");
+            return reject(verb, "--env", optarg, "is not the name of a variable");
         }
         options->variable = optarg;
         return 0;
     case SIGNAL:
-        options->signal = signal_of(optarg);
-        return options->signal != 0 ? 0 : wrong(verb, "--signal", optarg, "is not a signal");
+        options->signal = parse_signal(optarg);
+        return options->signal != 0 ? 0 : reject(verb, "--signal", optarg, "is not a signal");
     default:
         options->line = optarg;
         return 0;
     }
 }
 
-static int take(const struct cli_verb *verb, int option, struct cli_options *options)
+static int take_option(const struct cli_verb *verb, int option, struct cli_options *options)
 {
     switch (option) {
     case 'n':
@@ -227,9 +227,8 @@ static int take(const struct cli_verb *verb, int option, struct cli_options *opt
     }
 }
 
-/* The option that getopt has just returned, or complains about: as it was given, or -k for one out
-   of several in a word. */
-static const char *name_of(int option, char **argv, char *room)
+/* The option that getopt returned or rejected, as the user typed it. */
+static const char *option_name(int option, char **argv, char *room)
 {
     const char *word = argv[optind - 1];
     bool complaint = option == '?' || option == ':';
@@ -247,24 +246,23 @@ static const char *name_of(int option, char **argv, char *room)
     return word;
 }
 
-/* Options up to the first operand. */
-static int parse_some(const struct cli_verb *verb, unsigned allowed, int argc, char **argv,
-                      struct cli_options *options)
+/* Parse options up to the first operand. */
+static int parse_to_operand(const struct cli_verb *verb, unsigned allowed, int argc, char **argv,
+                            struct cli_options *options)
 {
     int option;
     char name[NAME_ROOM];
     opterr = 0;
     while ((option = getopt_long(argc, argv, "+:k:nw:E:c:vq", long_options, NULL)) != -1) {
         if (option == ':') {
-            return cli_fail(CLI_USAGE, "%s: %s needs a value; 'usher help %s' says which",
-                            verb->name, name_of(option, argv, name), verb->name);
+            return cli_fail(CLI_USAGE, "%s: %s needs a value; see 'usher help %s'", verb->name,
+                            option_name(option, argv, name), verb->name);
         }
         if (option == '?' || !(allowed & group_of(option))) {
-            return cli_fail(CLI_USAGE,
-                            "%s: there is no option '%s' here; 'usher help %s' lists them",
-                            verb->name, name_of(option, argv, name), verb->name);
+            return cli_fail(CLI_USAGE, "%s: unknown option '%s'; see 'usher help %s'", verb->name,
+                            option_name(option, argv, name), verb->name);
         }
-        int error = take(verb, option, options);
+        int error = take_option(verb, option, options);
         if (error != 0) {
             return error;
         }
@@ -275,16 +273,16 @@ static int parse_some(const struct cli_verb *verb, unsigned allowed, int argc, c
 int cli_parse(const struct cli_verb *verb, unsigned allowed, bool after_pool, int argc, char **argv,
               struct cli_options *options)
 {
-    *options = (struct cli_options){.wait_ns = INT64_MAX, .not_had = CLI_NOT_HAD};
+    *options = (struct cli_options){.wait_ns = INT64_MAX, .no_seat_code = CLI_NO_SEAT};
     optind = 1;
-    int error = parse_some(verb, allowed, argc, argv, options);
+    int error = parse_to_operand(verb, allowed, argc, argv, options);
     if (error == 0 && optind < argc) {
         options->pool = argv[optind++];
         if (after_pool && optind < argc && strcmp(argv[optind - 2], "--") != 0) {
-            /* getopt begins anew behind the pool, as if that were the command */
+            /* start getopt again after the pool, as if the pool were argv[0] */
             int skipped = optind - 1;
             optind = 1;
-            error = parse_some(verb, allowed, argc - skipped, argv + skipped, options);
+            error = parse_to_operand(verb, allowed, argc - skipped, argv + skipped, options);
             optind += skipped;
         }
     }
@@ -295,8 +293,8 @@ int cli_parse(const struct cli_verb *verb, unsigned allowed, bool after_pool, in
             count += *at == ',';
         }
         if (options->seats != 0 && options->seats != count) {
-            return cli_fail(CLI_USAGE, "%s: -k %u, but --labels names %u; leave one of them out",
-                            verb->name, options->seats, count);
+            return cli_fail(CLI_USAGE, "%s: -k %u, but --labels names %u seat%s; leave -k out",
+                            verb->name, options->seats, count, cli_s(count));
         }
         options->seats = count;
     }

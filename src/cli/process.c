@@ -1,4 +1,4 @@
-/* What is known of a process: its parent, its state, its command, the label of its seat. */
+/* Read about processes in /proc: parent, state, command, label of the seat. See cli.h. */
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ bool cli_process(pid_t pid, struct cli_process *process)
     char text[1024];
     *process = (struct cli_process){.state = '?'};
     (void)cli_read_process(pid, "stat", text, sizeof text);
-    char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    char *at = strrchr(text, ')'); /* the name before it can hold any character */
     for (int field = 3; at != NULL && field <= 48; field++) {
         at = strchr(at, ' ');
         at = at == NULL ? NULL : at + 1;
@@ -54,10 +54,10 @@ const char *cli_command_of(pid_t pid, char *text, size_t room)
     while (got > 0 && text[got - 1] == ' ') {
         text[--got] = '\0';
     }
-    return cli_presentable(text);
+    return cli_sanitize(text);
 }
 
-const char *cli_label_of(const struct usher_guest *holder, char *label, size_t room)
+const char *cli_holder_label(const struct usher_guest *holder, char *label, size_t room)
 {
     static char text[1 << 17];
     const char *named = NULL;
@@ -65,7 +65,7 @@ const char *cli_label_of(const struct usher_guest *holder, char *label, size_t r
     bool this_ticket = false;
     (void)snprintf(label, room, "%s", holder->label);
     if (holder->where[0] != '\0') {
-        return cli_presentable(label);
+        return cli_sanitize(label);
     }
     if (holder->pid <= 0 || holder->alive <= 0) {
         return label;
@@ -73,19 +73,19 @@ const char *cli_label_of(const struct usher_guest *holder, char *label, size_t r
     size_t length = cli_read_process(holder->pid, "environ", text, sizeof text);
     for (char *at = text; at < text + length; at += strlen(at) + 1) {
         if (strncmp(at, "USHER_LABEL=", 12) == 0) {
-            named = cli_cut(at + 12, room - 1);
+            named = cli_truncate(at + 12, room - 1);
         } else if (strncmp(at, "USHER_SEAT=", 11) == 0) {
             this_seat = strtoull(at + 11, NULL, 10) == holder->seat;
         } else if (strncmp(at, "USHER_TICKET=", 13) == 0) {
-            /* of one that has been inside for long only these bits are certain */
+            /* usher_guest: only these bits of an old ticket are certain */
             this_ticket = ((strtoull(at + 13, NULL, 10) ^ holder->ticket) & 0xfffff) == 0;
         }
     }
-    /* It may run under a seat of another pool, too: then the label is of that one. */
+    /* if it holds seats of two pools, the label can belong to the other one */
     if (named != NULL && this_seat && this_ticket) {
         (void)snprintf(label, room, "%s", named);
     }
-    return cli_presentable(label);
+    return cli_sanitize(label);
 }
 
 const char *cli_command(const struct usher_guest *guest, char *text, size_t room)
@@ -94,10 +94,10 @@ const char *cli_command(const struct usher_guest *guest, char *text, size_t room
         return cli_command_of(guest->pid, text, room);
     }
     (void)snprintf(text, room, "%s", guest->note);
-    return cli_presentable(text);
+    return cli_sanitize(text);
 }
 
-char *cli_who(const struct usher_guest *guest, char *text, size_t room)
+char *cli_pid_text(const struct usher_guest *guest, char *text, size_t room)
 {
     const char *machine = strchr(guest->where, '@');
     if (guest->pid == 0 && machine != NULL) {
@@ -105,13 +105,13 @@ char *cli_who(const struct usher_guest *guest, char *text, size_t room)
     } else {
         (void)snprintf(text, room, "%ld%s", (long)guest->pid, machine == NULL ? "" : machine);
     }
-    return cli_presentable(text);
+    return cli_sanitize(text);
 }
 
 void cli_name_shells(struct usher_guest *guests, size_t count)
 {
     for (size_t g = 0; g < count; g++) {
-        pid_t shell = guests[g].where[0] == '\0' ? 0 : cli_kept_for(guests[g].pid);
+        pid_t shell = guests[g].where[0] == '\0' ? 0 : cli_keeper_shell(guests[g].pid);
         guests[g].pid = shell != 0 ? shell : guests[g].pid;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * Waiting for a seat as the commands do it: a signal ends the wait, and on a terminal a line says
- * how it stands.
+ * Wait for a seat. A signal ends the wait. On a terminal, one line shows the place in line, the
+ * estimated time and the longest holder.
  */
 #include "cli/cli.h"
 
@@ -15,40 +15,43 @@
 
 enum { FIRST_LINE_MS = 500, MOST_GUESTS = 64 };
 
-#define AGAIN_NS 5000000000 /* so often the servers of a pool that is elsewhere are asked */
+/* The line of a remote pool is redrawn this often, because that asks the servers. */
+#define REMOTE_LINE_NS 5000000000
 
-#define MOST_USUAL_NS 10000000000000 /* a quarter of a year: times all who can wait it fits */
+/* 2.8 h: times 65535 waiters it fits an int64_t. */
+#define MOST_HOLD_NS 10000000000000
 
 static volatile sig_atomic_t caught, from_terminal;
 
-/* A signal just before the wait goes to sleep would be missed: it is repeated until it is heard. */
+/* A signal that arrives just before the waiter sleeps would be missed. So a timer repeats SIGALRM
+   until the wait ends. */
 static void on_signal(int signal_, siginfo_t *info, void *context)
 {
-    struct itimerval often = {{0, 20000}, {0, 20000}};
+    struct itimerval repeat = {{0, 20000}, {0, 20000}};
     (void)context;
     if (signal_ != SIGALRM) {
         caught = signal_;
         from_terminal = info->si_code == SI_KERNEL;
     }
-    (void)setitimer(ITIMER_REAL, &often, NULL);
+    (void)setitimer(ITIMER_REAL, &repeat, NULL);
 }
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM};
 
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
-static void listen(struct sigaction *before)
+static void catch_signals(struct sigaction *before)
 {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     for (unsigned s = 0; s < ENDING; s++) {
         (void)sigaction(ending[s], NULL, &before[s]);
-        if (before[s].sa_handler != SIG_IGN) { /* nohup stays nohup */
+        if (before[s].sa_handler != SIG_IGN) { /* keep nohup working */
             (void)sigaction(ending[s], &action, NULL);
         }
     }
 }
 
-static void stop_listening(const struct sigaction *before)
+static void restore_signals(const struct sigaction *before)
 {
     struct itimerval never = {{0, 0}, {0, 0}};
     (void)setitimer(ITIMER_REAL, &never, NULL);
@@ -57,9 +60,9 @@ static void stop_listening(const struct sigaction *before)
     }
 }
 
-/* The mean time that a seat was held lately, or MOST_USUAL_NS; 0: nothing is known. Whoever may
-   write the pool may have made it up. */
-static int64_t usual_ns(struct usher_pool *pool)
+/* The mean time that the last 32 holders held a seat, at most MOST_HOLD_NS, because every user of
+   the pool can write wrong times; 0 if there is no history. */
+static int64_t mean_hold_ns(struct usher_pool *pool)
 {
     struct usher_past past[32];
     int known = usher_history(pool, past, 32);
@@ -69,31 +72,32 @@ static int64_t usual_ns(struct usher_pool *pool)
         sum += (int64_t)past[p].held_ms * 1000000;
     }
     sum = known > 0 ? sum / known : 0;
-    return sum < MOST_USUAL_NS ? sum : MOST_USUAL_NS;
+    return sum < MOST_HOLD_NS ? sum : MOST_HOLD_NS;
 }
 
-/* How long it may yet take: seats come free one after the other, each after the usual time. */
+/* Estimate the time until our turn, if each holder holds its seat for the mean time; -1:
+   unknown. */
 static int64_t expected_ns(struct usher_pool *pool, const struct usher_guest *guests, int count,
                            uint32_t position, uint32_t seats)
 {
-    int64_t usual = usual_ns(pool);
+    int64_t hold = mean_hold_ns(pool);
     int64_t now = cli_now_ns();
-    int64_t soonest = usual;
+    int64_t soonest = hold;
     for (int g = 0; g < count; g++) {
         if (guests[g].position == 0 && guests[g].since_ns != 0) {
-            int64_t left = usual - (guests[g].since_ns < now ? now - guests[g].since_ns : 0);
+            int64_t left = hold - (guests[g].since_ns < now ? now - guests[g].since_ns : 0);
             soonest = left < soonest ? (left > 0 ? left : 0) : soonest;
         }
     }
-    return usual == 0 || seats == 0
+    return hold == 0 || seats == 0
                ? -1
-               : soonest + usual * (int64_t)((position - 1) / seats) +
-                     (seats > 1 ? usual * (int64_t)((position - 1) % seats) / seats : 0);
+               : soonest + hold * (int64_t)((position - 1) / seats) +
+                     (seats > 1 ? hold * (int64_t)((position - 1) % seats) / seats : 0);
 }
 
-/* The place in line of this process, 0 if it is not known, and who has held a seat longest. */
-static uint32_t place_of(const struct usher_guest *guests, int count,
-                         const struct usher_guest **longest)
+/* The place of this process in line, 0 if unknown; and the longest holder, or NULL. */
+static uint32_t find_place(const struct usher_guest *guests, int count,
+                           const struct usher_guest **longest)
 {
     uint32_t position = 0;
     *longest = NULL;
@@ -119,47 +123,70 @@ __attribute__((format(printf, 3, 4))) static void append(char *line, size_t room
     va_end(arguments);
 }
 
-/* One line of less than `room`. What is long is the holder's command, and it makes do with what the
-   rest leaves. */
-static void describe(struct cli_wait *wait, char *line, size_t room)
+/* 1st, 2nd, 3rd, 4th, 11th, 21st. */
+static const char *ordinal_ending(uint32_t number)
 {
-    enum { NAME = 32, LEAST_COMMAND = 8 };
+    static const char *const endings[] = {"th", "st", "nd", "rd"};
+    return number % 10 > 3 || number / 10 % 10 == 1 ? "th" : endings[number % 10];
+}
+
+/* Append the longest holder: its command, its pid and how long it has held. On a narrow terminal
+   the command is truncated or left out. */
+static void append_holder(char *line, size_t room, const struct usher_guest *holder)
+{
+    static const struct {
+        const char *text;
+        size_t least; /* columns of the command */
+    } forms[] = {{" (longest holder: ", 12}, {" (held by ", 4}};
+    char command[64];
+    char held[32];
+    char who[96];
+    char tail[160];
+    (void)cli_command(holder, command, sizeof command);
+    (void)snprintf(tail, sizeof tail, "pid %s, %s)", cli_pid_text(holder, who, sizeof who),
+                   cli_short_duration(cli_now_ns() - holder->since_ns, held, sizeof held));
+    size_t length = strlen(command);
+    for (size_t f = 0; f < 2; f++) {
+        size_t taken = strlen(line) + strlen(forms[f].text) + strlen(", ") + strlen(tail) + 1;
+        if (taken + (length < forms[f].least ? length : forms[f].least) <= room) {
+            append(line, room, "%s%s, %s", forms[f].text, cli_truncate(command, room - taken),
+                   tail);
+            return;
+        }
+    }
+    if (strlen(line) + strlen(forms[1].text) + strlen(tail) < room) {
+        append(line, room, "%s%s", forms[1].text, tail);
+    }
+}
+
+/* Write the line that the terminal shows, in less than `room` bytes. */
+static void format_line(struct cli_wait *wait, char *line, size_t room)
+{
+    enum { NAME = 20 };
     struct usher_info info;
     struct usher_guest guests[MOST_GUESTS];
     const struct usher_guest *longest;
     char text[32];
-    char who[96];
-    char tail[96] = "";
     int count = cli_inspect(wait->pool, &info, guests, MOST_GUESTS);
     count = count > MOST_GUESTS ? MOST_GUESTS : count;
-    uint32_t position = place_of(guests, count, &longest);
+    uint32_t position = find_place(guests, count, &longest);
     size_t name = strlen(wait->pool_name);
-    (void)snprintf(line, room, "usher: %s%s: ", name > NAME ? ".." : "",
+    (void)snprintf(line, room, "usher: waiting for %s%s", name > NAME ? ".." : "",
                    wait->pool_name + (name > NAME ? name - NAME : 0));
     if (position != 0) {
-        append(line, room, "number %u of %u ", position, info.waiters);
-    }
-    append(line, room, "in line");
-    if (longest != NULL) {
-        append(line, room, "; %s", cli_who(longest, who, sizeof who));
-        append(tail, sizeof tail, " for %s",
-               cli_duration(cli_now_ns() - longest->since_ns, text, sizeof text));
+        append(line, room, ": %u%s of %u", position, ordinal_ending(position), info.waiters);
     }
     int64_t left =
         position == 0 ? -1 : expected_ns(wait->pool, guests, count, position, info.seats);
-    if (left >= 1000000000) { /* less is overdue: nothing is known of it */
-        append(tail, sizeof tail, "; about %s", cli_duration(left, text, sizeof text));
+    if (left >= 1000000000) { /* a shorter estimate is overdue, and says nothing */
+        append(line, room, ", about %s", cli_short_duration(left, text, sizeof text));
     }
-    size_t taken = strlen(line) + strlen(tail) + 1;
-    if (longest != NULL && taken + LEAST_COMMAND < room) {
-        char command[64];
-        size_t fits = room - taken < sizeof command ? room - taken : sizeof command;
-        append(line, room, " %s", cli_command(longest, command, fits));
+    if (longest != NULL) {
+        append_holder(line, room, longest);
     }
-    append(line, room, "%s", tail);
 }
 
-static void show(struct cli_wait *wait)
+static void draw_line(struct cli_wait *wait)
 {
     char line[256];
     struct winsize size;
@@ -167,28 +194,48 @@ static void show(struct cli_wait *wait)
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
         width = size.ws_col;
     }
-    describe(wait, line, width < sizeof line ? width : sizeof line);
+    format_line(wait, line, width < sizeof line ? width : sizeof line);
     (void)fprintf(stderr, "\r\033[K%s", line);
     (void)fflush(stderr);
     wait->shown = true;
     wait->shown_ns = cli_now_ns();
 }
 
-static int waiting(struct usher_pool *pool, void *context)
+/* Called by the library while it waits. Returns 1 to end the wait. */
+static int on_waiting(struct usher_pool *pool, void *context)
 {
     struct cli_wait *wait = context;
     if (caught != 0) {
         return 1;
     }
-    /* a job in the background does not write over the one in front */
+    /* a background job does not write over the foreground job */
     if (!wait->options->quiet && tcgetpgrp(STDERR_FILENO) == getpgrp() &&
         cli_now_ns() - wait->began_ns >= (int64_t)FIRST_LINE_MS * 1000000 &&
-        (!wait->shown || !cli_is_elsewhere(wait->pool_name) ||
-         cli_now_ns() - wait->shown_ns >= AGAIN_NS)) {
+        (!wait->shown || !cli_is_remote(wait->pool_name) ||
+         cli_now_ns() - wait->shown_ns >= REMOTE_LINE_NS)) {
         wait->pool = pool;
-        show(wait);
+        draw_line(wait);
     }
     return 0;
+}
+
+/* The pool has another number of seats than -k or --labels says. */
+static int fail_other_seats(const struct cli_options *options)
+{
+    struct usher_pool *pool;
+    struct usher_info info = {0}; /* stays 0 if the pool is removed meanwhile */
+    struct usher_options existing = {.flags = USHER_EXISTING};
+    int error = usher_open(&pool, options->pool, &existing);
+    if (error != 0) {
+        return cli_fail_pool(options->pool, -EDOM, true);
+    }
+    (void)usher_inspect(pool, &info, NULL, 0);
+    usher_close(pool);
+    return cli_fail(CLI_OTHER_SEATS,
+                    "pool %s: has %u seat%s, not %u; %s, or run 'usher resize %s %u'",
+                    options->pool, info.seats, cli_s(info.seats), options->seats,
+                    options->labels == NULL ? "leave -k out" : "give a label for each seat",
+                    options->pool, options->seats);
 }
 
 int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags)
@@ -198,7 +245,7 @@ int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags)
                                 .guests = options->guests,
                                 .mode = options->mode,
                                 .flags = flags | USHER_TIMES,
-                                .waiting = waiting,
+                                .waiting = on_waiting,
                                 .context = wait,
                                 .labels = options->labels,
                                 .note = options->note,
@@ -206,23 +253,12 @@ int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags)
                                     isatty(STDERR_FILENO) && !options->quiet ? FIRST_LINE_MS : 0};
     int error = usher_open(&wait->pool, options->pool, &how);
     if (error == -EDOM) {
-        struct usher_pool *there;
-        struct usher_info info = {0}; /* should it be removed meanwhile */
-        struct usher_options any = {.flags = USHER_EXISTING};
-        if (usher_open(&there, options->pool, &any) == 0) {
-            (void)usher_inspect(there, &info, NULL, 0);
-            usher_close(there);
-            return cli_fail(CLI_OTHER_SEATS,
-                            "pool %s: it has %u seats, not %u; leave -k out, or change it with "
-                            "'usher resize %s %u'",
-                            options->pool, info.seats, options->seats, options->pool,
-                            options->seats);
-        }
+        return fail_other_seats(options);
     }
     return error == 0 ? 0 : cli_fail_pool(options->pool, error, !(flags & USHER_EXISTING));
 }
 
-static int acquire(struct cli_wait *wait, struct usher_seat *seat)
+static int acquire_seat(struct cli_wait *wait, struct usher_seat *seat)
 {
     if (wait->options->wait_ns == 0) {
         return usher_try_acquire(wait->pool, seat);
@@ -235,18 +271,29 @@ static int acquire(struct cli_wait *wait, struct usher_seat *seat)
     return usher_acquire_until(wait->pool, seat, &deadline);
 }
 
+/* The guest table is full. */
+static int fail_full(const struct cli_wait *wait)
+{
+    struct usher_info info = {0};
+    (void)usher_inspect(wait->pool, &info, NULL, 0);
+    return cli_fail(CLI_UNUSABLE,
+                    "pool %s: full: %u of %u guest rows are in use; try again later, or create the "
+                    "pool with more --guests",
+                    wait->pool_name, info.guests_used, info.guests);
+}
+
 int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat)
 {
     struct sigaction before[ENDING];
     char waited[32];
     wait->began_ns = cli_now_ns();
-    listen(before);
-    int error = acquire(wait, seat);
-    stop_listening(before);
+    catch_signals(before);
+    int error = acquire_seat(wait, seat);
+    restore_signals(before);
     if (wait->shown) {
         (void)fputs("\r\033[K", stderr);
     }
-    if (error == 0 && caught != 0) { /* it came when all was had already */
+    if (error == 0 && caught != 0) { /* the signal came after the grant */
         (void)usher_release(wait->pool, seat);
         error = -ECANCELED;
     }
@@ -257,20 +304,25 @@ int cli_get_seat(struct cli_wait *wait, struct usher_seat *seat)
     }
     if (error == -EAGAIN || error == -ETIMEDOUT) {
         if (wait->options->verbose) {
-            (void)fprintf(stderr, "usher: pool %s: no seat was had in %s\n", wait->pool_name,
-                          waited);
+            bool waits = wait->options->wait_ns > 0;
+            (void)fprintf(stderr, "usher: pool %s: no seat %s%s\n", wait->pool_name,
+                          waits ? "became free in " : "is free", waits ? waited : "");
         }
-        return wait->options->not_had;
+        return wait->options->no_seat_code;
+    }
+    if (error == -EUSERS) {
+        return fail_full(wait);
     }
     if (error != 0) {
         return cli_fail_pool(wait->pool_name, error, false);
     }
     if (wait->options->verbose) {
-        (void)fprintf(stderr, "usher: pool %s: seat %u with ticket %llu after %s%s\n",
+        (void)fprintf(stderr, "usher: pool %s: got seat %u with ticket %llu after %s%s\n",
                       wait->pool_name, seat->number, (unsigned long long)seat->ticket, waited,
-                      seat->flags & USHER_INHERITED ? "; its last holder died in it" : "");
+                      seat->flags & USHER_INHERITED ? "; its last holder died without releasing it"
+                                                    : "");
     }
-    wait->had = true;
+    wait->got_seat = true;
     return 0;
 }
 
@@ -287,7 +339,8 @@ int cli_close(struct cli_wait *wait, int status)
     return status;
 }
 
-const char *cli_label(const struct cli_options *options, uint32_t seat, char *room, size_t size)
+const char *cli_seat_label(const struct cli_options *options, uint32_t seat, char *room,
+                           size_t size)
 {
     const char *at = options->labels;
     if (at == NULL) {

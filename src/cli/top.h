@@ -1,7 +1,7 @@
 /*
- * usher top inside. cmd_top.c has the terminal and the keys, top_pools.c what is known of the
- * pools, top_watch.c of one that is elsewhere, top_draw.c the screen, top_detail.c its part about
- * one pool, top_text.c text that fits.
+ * What the files of usher top share: cmd_top.c (terminal and keys), top_pools.c (the state of the
+ * pools), top_watch.c (the state of a remote pool), top_draw.c (the screen), top_detail.c (the part
+ * of the screen about the selected pool), top_text.c (text that fits its columns).
  */
 #ifndef USHER_CLI_TOP_H
 #define USHER_CLI_TOP_H
@@ -16,98 +16,100 @@ enum { TOP_SAMPLES = 64, TOP_MINUTE_S = 60 };
 enum top_pool_order { TOP_BY_NAME, TOP_BY_WAITING, TOP_BY_FREE };
 enum top_seat_order { TOP_BY_SEAT, TOP_BY_TIME };
 
-/* What happened in the last minute. */
+/* The last minute of a pool. */
 struct top_minute {
     uint64_t served;
-    bool timed; /* some of those noted times: the medians are known */
+    bool timed; /* the medians are known: some of these holders recorded times (USHER_TIMES) */
     uint32_t waited_ms, held_ms;
 };
 
 /* A pool on the screen. */
 struct top_pool {
     char *name;
-    struct usher_pool *handle; /* NULL: it is watched, or cannot be looked at */
-    struct top_watch *watch;   /* if it is elsewhere */
-    bool open;                 /* it can be looked at; if not, error says why */
+    struct usher_pool *handle; /* NULL: remote, or it cannot be opened */
+    struct top_watch *watch;   /* of a remote pool; otherwise NULL */
+    bool open;                 /* it can be inspected; if not, `error` says why */
     int error;
-    int64_t seen_ns; /* when it was as it is shown */
-    int64_t due_ns;  /* when it is looked at again */
-    dev_t device;    /* which file the handle is of: another may come under the name */
+    int64_t seen_ns; /* when `info` was read */
+    int64_t due_ns;  /* when it is read next */
+    dev_t device;    /* the file of the handle: the name may get a new file */
     ino_t inode;
-    bool listed; /* found by the latest look at the directory */
+    bool listed; /* the last scan of the directory found it */
     struct usher_info info;
     struct top_minute minute;
-    struct { /* info.served in the last minute, once a second; a ring */
+    struct { /* ring of info.served, once a second, over the last minute */
         int64_t at_ns;
         uint64_t served;
     } samples[TOP_SAMPLES];
     unsigned sampled;
 };
 
-/* A row of the list of seats: a holder, or seats first to last that are free. */
+/* An entry in the list of seats: a holder, or the free seats `first` to `last`. */
 struct top_seat {
     const struct usher_guest *holder; /* NULL: free */
-    uint32_t first, last;             /* UINT32_MAX: it is not known which */
+    uint32_t first, last;             /* UINT32_MAX: unknown */
 };
 
 struct top {
-    bool named; /* the user said which pools; otherwise those of the directory */
+    bool named; /* the user named the pools; otherwise all pools of the directory */
     char directory[PATH_MAX];
     int directory_error; /* errno, or 0 */
     struct top_pool **pools;
     size_t count;
-    struct top_pool *picked;    /* one of them; NULL if there is none */
-    struct usher_guest *guests; /* of the picked pool: holders, then the line */
+    struct top_pool *selected;  /* one of `pools`; NULL if there is none */
+    struct usher_guest *guests; /* of the selected pool: holders, then waiters */
     size_t guest_room, holders, waiters;
-    struct top_seat *seats; /* of the picked pool, in the order of the screen */
+    struct top_seat *seats; /* of the selected pool, in the order of the screen */
     size_t seat_room, seat_count;
     enum top_pool_order pool_order;
     enum top_seat_order seat_order;
     size_t first;  /* the first pool on the screen */
-    size_t scroll; /* how far the lists of the picked pool are scrolled */
-    size_t page;   /* by how much a key scrolls them: set by top_draw */
+    size_t scroll; /* how far the lists of the selected pool are scrolled */
+    size_t page;   /* how far PgUp and PgDn scroll: set by top_draw */
     bool help;
 };
 
 /* top_pools.c */
-/* Add a pool by name, unless it is there. NULL: no memory. */
+/* Add a pool by name, unless it was added before. Returns NULL if memory is short. */
 struct top_pool *top_add(struct top *top, const char *name);
-/* Look again: which pools there are, how each stands, who is in the picked one. False: no
-   memory. */
-bool top_look(struct top *top);
-/* Pick the pool so many places further, as far as there are any. */
-void top_pick(struct top *top, long by);
+/* Read the state again: the pools, their counts, the guests of the selected pool. Returns false if
+   memory is short. */
+bool top_refresh(struct top *top);
+/* Select the pool `by` places further down, at most the last. */
+void top_select(struct top *top, long by);
 void top_free(struct top *top);
 
-/* top_watch.c: a pool that is elsewhere, watched by a thread: its servers may be silent long. */
+/* top_watch.c: a thread asks the servers of a remote pool, because they may take long to answer. */
 struct top_watch;
-/* Begin; it waits a moment for the first look. NULL: no memory. */
+/* Start the thread, and wait up to a second for its first answer. Returns NULL if memory is
+   short. */
 struct top_watch *top_watch_start(const char *name);
-/* What was seen last, when, and when the next look is due: how many guests, of whom at most `room`
-   are filled in; or -errno. */
+/* Copy the last answer, when it came, and when the next one is due. Returns the number of guests,
+   of which at most `room` are filled in; or -errno. */
 int top_watch_read(struct top_watch *watch, struct usher_info *info, struct usher_guest *guests,
                    size_t room, int64_t *seen_ns, int64_t *due_ns);
 void top_watch_stop(struct top_watch *watch);
 
-/* top_draw.c: all of the screen, as large as it is. */
+/* top_draw.c: draw the whole screen. */
 void top_colours(void);
 void top_draw(struct top *top);
 
-/* top_detail.c: the picked pool, in the lines y to bottom - 1. */
+/* top_detail.c: draw the selected pool in the lines y to bottom - 1. */
 void top_draw_detail(struct top *top, int y, int bottom);
-/* How many lines it could use. */
+/* The number of lines that it can use. */
 size_t top_detail_wants(const struct top *top);
 
 /* top_text.c */
 enum top_colour { TOP_PLAIN, TOP_GOOD, TOP_BUSY, TOP_BAD };
 enum top_style { TOP_NORMAL = 0, TOP_BOLD = 1, TOP_DIM = 2, TOP_REVERSE = 4, TOP_RIGHT = 8 };
-/* Write in the columns x to x + width - 1 of line y, filled up with blanks; what does not fit is
-   cut off and marked, what would not print is a '?'. How many columns the text takes. */
+/* Write text in the columns x to x + width - 1 of line y, padded with blanks. Text that does not
+   fit is truncated and marked; unprintable characters become '?'. Returns the columns of the
+   text. */
 __attribute__((format(printf, 6, 7))) int top_put(int y, int x, int width, unsigned style,
                                                   enum top_colour colour, const char *format, ...);
 /* A count in at most 7 columns. */
 const char *top_count(uint64_t count, char *text, size_t room);
-/* What a guest of that pool is running, or will run, and whether anything is the matter with it. */
+/* The command that a guest of that pool runs or will run; or "(dead)", "(stopped) COMMAND" .. */
 void top_command(const struct usher_guest *guest, const char *pool, char *text, size_t room);
 
 #endif

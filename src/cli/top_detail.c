@@ -1,4 +1,4 @@
-/* The part of usher top's screen about the picked pool: see top.h. */
+/* The part of the screen about the selected pool: see top.h. */
 #include "cli/top.h"
 
 #include <ncurses.h>
@@ -12,9 +12,9 @@ enum {
     ROOM_FOR_LABELS = 60
 };
 
-#define SILENT_NS 1500000000 /* so much later than it should have been looked at */
+#define SILENT_NS 1500000000 /* an answer that is overdue by this much is reported */
 
-/* Where the columns begin. The label's is there if any seat has one, and there is room. */
+/* Where the columns begin. There is a column of labels if a seat has one and the screen is wide. */
 static struct columns {
     int place, label, label_width, pid, pid_width, time, command;
 } at;
@@ -37,7 +37,7 @@ static bool any_label(const struct top *top)
          COLS >= ROOM_FOR_LABELS && label[0] == '\0' && s < top->seat_count && s < (size_t)LINES;
          s++) {
         if (top->seats[s].holder != NULL) {
-            cli_label_of(top->seats[s].holder, label, sizeof label);
+            cli_holder_label(top->seats[s].holder, label, sizeof label);
         }
     }
     return label[0] != '\0';
@@ -53,7 +53,7 @@ static void put_heading(int y, const char *place, const char *label, const char 
     (void)top_put(y, at.command, COLS, TOP_BOLD, TOP_PLAIN, "COMMAND");
 }
 
-/* What is the same for holders and waiters. */
+/* The columns that holders and waiters share. */
 static void put_guest(const struct top *top, int y, const struct usher_guest *guest)
 {
     char time[32] = "-";
@@ -61,11 +61,11 @@ static void put_guest(const struct top *top, int y, const struct usher_guest *gu
     if (guest->since_ns != 0) {
         (void)cli_duration(cli_now_ns() - guest->since_ns, time, sizeof time);
     }
-    top_command(guest, top->picked->name, command, sizeof command);
+    top_command(guest, top->selected->name, command, sizeof command);
     if (guest->pid > 0 || guest->where[0] != '\0') {
         char who[96];
         (void)top_put(y, at.pid, at.pid_width, TOP_RIGHT, TOP_PLAIN, "%s",
-                      cli_who(guest, who, sizeof who));
+                      cli_pid_text(guest, who, sizeof who));
     }
     (void)top_put(y, at.time, TIME_WIDTH, TOP_RIGHT, TOP_PLAIN, "%s", time);
     (void)top_put(y, at.command, COLS, TOP_NORMAL,
@@ -86,12 +86,12 @@ static void put_seat(const struct top *top, size_t index, int y)
             (void)top_put(y, at.place, PLACE_WIDTH, TOP_NORMAL, TOP_PLAIN, "%u", seat->first);
         }
         if (at.label_width > 0) {
-            cli_label_of(seat->holder, label, sizeof label);
+            cli_holder_label(seat->holder, label, sizeof label);
             (void)top_put(y, at.label, at.label_width, TOP_NORMAL, TOP_PLAIN, "%s", label);
         }
         put_guest(top, y, seat->holder);
     } else if (seat->first == UINT32_MAX) {
-        (void)top_put(y, at.place, COLS, TOP_NORMAL, TOP_GOOD, "%u free", top->picked->info.free);
+        (void)top_put(y, at.place, COLS, TOP_NORMAL, TOP_GOOD, "%u free", top->selected->info.free);
     } else {
         (void)snprintf(label, sizeof label, seat->first == seat->last ? "%u" : "%u-%u", seat->first,
                        seat->last);
@@ -107,8 +107,8 @@ static void put_waiter(const struct top *top, size_t index, int y)
     put_guest(top, y, guest);
 }
 
-/* A list under its heading in the lines y + 1 to bottom - 1, scrolled as far as it goes. What does
-   not fit is counted in the heading. How far it can be scrolled. */
+/* Draw a list under its heading in the lines y + 1 to bottom - 1, scrolled. If it does not fit, the
+   heading says which part is shown. Returns how far it can be scrolled. */
 static size_t put_list(const struct top *top, size_t count, int y, int bottom,
                        void (*put)(const struct top *, size_t, int))
 {
@@ -129,22 +129,21 @@ static size_t put_list(const struct top *top, size_t count, int y, int bottom,
 
 static int put_summary(const struct top *top, int y, int bottom)
 {
-    const struct top_pool *pool = top->picked;
+    const struct top_pool *pool = top->selected;
     const struct usher_info *info = &pool->info;
     char first[32];
     char second[32];
-    char going[96] = "";
+    char note[96] = "";
     if (cli_now_ns() - pool->due_ns > SILENT_NS) {
-        (void)snprintf(going, sizeof going, "; its servers have not answered for %s",
+        (void)snprintf(note, sizeof note, "; the servers have not answered for %s",
                        cli_duration(cli_now_ns() - pool->seen_ns, first, sizeof first));
     } else if (info->owed > 0) {
-        (void)snprintf(going, sizeof going, "; %u more go when their holders leave", info->owed);
+        (void)snprintf(note, sizeof note, "; shrinking by %u", info->owed);
     } else if (info->seats == 0) {
-        (void)snprintf(going, sizeof going, "; closed: nobody gets in until it is resized");
+        (void)snprintf(note, sizeof note, "; drained: no command starts until it is resized");
     }
     (void)top_put(y++, 0, COLS, TOP_BOLD, TOP_PLAIN, "%s: %u seat%s, %u free, %u waiting%s",
-                  pool->name, info->seats, info->seats == 1 ? "" : "s", info->free, info->waiters,
-                  going);
+                  pool->name, info->seats, cli_s(info->seats), info->free, info->waiters, note);
     if (bottom - y < 6) {
         return y;
     }
@@ -162,7 +161,7 @@ static int put_summary(const struct top *top, int y, int bottom)
         return y;
     }
     (void)top_put(y++, 2, COLS, 0, TOP_PLAIN,
-                  "since it was made: %llu served, %llu gave up waiting, %llu died",
+                  "since its creation: %llu served, %llu gave up waiting, %llu died",
                   (unsigned long long)info->served, (unsigned long long)info->gave_up,
                   (unsigned long long)info->reaped);
     return bottom - y > (int)(2 + top->seat_count + top->waiters) ? y + 1 : y;
@@ -175,7 +174,7 @@ size_t top_detail_wants(const struct top *top)
 
 void top_draw_detail(struct top *top, int y, int bottom)
 {
-    const struct top_pool *pool = top->picked;
+    const struct top_pool *pool = top->selected;
     if (bottom - y >= 12) {
         y++;
     }
@@ -189,7 +188,7 @@ void top_draw_detail(struct top *top, int y, int bottom)
     size_t left = bottom > y ? (size_t)(bottom - y) : 0;
     size_t seats = 1 + top->seat_count;
     size_t line = 1 + top->waiters;
-    if (seats + line > left) { /* half each, unless one needs less */
+    if (seats + line > left) { /* half for each list, unless one needs less */
         size_t half = left / 2;
         seats = seats <= half || left < 4 ? seats : line <= left - half ? left - line : half;
         seats = seats > left ? left : seats;
@@ -205,7 +204,7 @@ void top_draw_detail(struct top *top, int y, int bottom)
         size_t also = put_list(top, top->waiters, middle, bottom, put_waiter);
         furthest = also > furthest ? also : furthest;
     } else if (middle < bottom && top->waiters == 0) {
-        (void)top_put(middle, 2, COLS, TOP_DIM, TOP_PLAIN, "nobody waits");
+        (void)top_put(middle, 2, COLS, TOP_DIM, TOP_PLAIN, "no waiters");
     }
     top->page = left > 6 ? left / 2 - 2 : 1;
     top->scroll = top->scroll > furthest ? furthest : top->scroll;

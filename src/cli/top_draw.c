@@ -17,7 +17,7 @@ void top_colours(void)
     }
 }
 
-/* The columns of the list of pools behind the name, the most important first. */
+/* The columns of the list of pools after the name, the most important first. */
 static const struct {
     const char *title;
     int width;
@@ -26,7 +26,7 @@ static const struct {
 
 enum { COLUMNS = sizeof columns / sizeof columns[0], NAME_AT = 2, LEAST_NAME = 8, MOST_NAME = 40 };
 
-/* How many of them there is room for, and how much is left for the name. */
+/* The number of columns that fit, and the width that is left for the name. */
 static int columns_shown(int *name_width)
 {
     int shown = COLUMNS;
@@ -57,11 +57,11 @@ static void put_pool_heading(int y)
 static void put_pool(const struct top *top, const struct top_pool *pool, int y)
 {
     const struct usher_info *info = &pool->info;
-    unsigned style = pool == top->picked ? TOP_REVERSE : TOP_NORMAL;
+    unsigned style = pool == top->selected ? TOP_REVERSE : TOP_NORMAL;
     char texts[COLUMNS][32];
     int x;
     int shown = columns_shown(&x);
-    (void)top_put(y, 0, COLS, style, TOP_PLAIN, "%s", pool == top->picked ? ">" : "");
+    (void)top_put(y, 0, COLS, style, TOP_PLAIN, "%s", pool == top->selected ? ">" : "");
     (void)top_put(y, NAME_AT, x, style, TOP_PLAIN, "%s", pool->name);
     x += NAME_AT;
     if (!pool->open) {
@@ -107,30 +107,31 @@ static void put_title(const struct top *top, size_t shown)
     }
 }
 
-/* The pools in the lines y to bottom - 1, those about the picked one. */
+/* Draw the pools in the lines y to bottom - 1; the selected one is among them. */
 static void put_pools(struct top *top, int y, int bottom)
 {
     size_t room = (size_t)(bottom - y - 1);
-    size_t picked = 0;
-    while (top->pools[picked] != top->picked) {
-        picked++;
+    size_t selected = 0;
+    while (top->pools[selected] != top->selected) {
+        selected++;
     }
-    size_t last = top->count > room ? top->count - room : 0; /* the furthest that it can begin */
+    size_t last = top->count > room ? top->count - room : 0; /* the last possible first line */
     top->first = top->first > last ? last : top->first;
-    top->first = picked < top->first ? picked : top->first;
-    top->first = picked >= top->first + room ? picked - room + 1 : top->first;
+    top->first = selected < top->first ? selected : top->first;
+    top->first = selected >= top->first + room ? selected - room + 1 : top->first;
     put_pool_heading(y);
     for (size_t p = 0; p < room && top->first + p < top->count; p++) {
         put_pool(top, top->pools[top->first + p], y + 1 + (int)p);
     }
 }
 
-/* A key and what it does; the one that is in force is marked. */
-static int put_key(int x, const char *key, const char *what, bool in_force)
+/* Draw a key and what it does, marked if it is active. */
+static int put_key(int x, const char *key, const char *what, bool active)
 {
     x += top_put(LINES - 1, x, COLS, TOP_BOLD, TOP_PLAIN, "%s", key) + 1;
-    x += top_put(LINES - 1, x, COLS, in_force ? TOP_REVERSE : TOP_NORMAL, TOP_PLAIN, "%s", what);
-    (void)top_put(LINES - 1, x, COLS, TOP_NORMAL, TOP_PLAIN, "%s", ""); /* unmark what follows */
+    x += top_put(LINES - 1, x, COLS, active ? TOP_REVERSE : TOP_NORMAL, TOP_PLAIN, "%s", what);
+    (void)top_put(LINES - 1, x, COLS, TOP_NORMAL, TOP_PLAIN, "%s",
+                  ""); /* the rest of the line is not marked */
     return x + 1;
 }
 
@@ -138,7 +139,7 @@ static void put_keys(const struct top *top)
 {
     int x = 0;
     if (COLS >= 76) {
-        x = put_key(x, "jk", "pick", false);
+        x = put_key(x, "jk", "select", false);
         x = put_key(x, " pools: n", "name", top->pool_order == TOP_BY_NAME);
         x = put_key(x, "w", "waiting", top->pool_order == TOP_BY_WAITING);
         x = put_key(x, "f", "free", top->pool_order == TOP_BY_FREE);
@@ -152,26 +153,27 @@ static void put_keys(const struct top *top)
 static void put_help(void)
 {
     static const char *const lines[] = {
-        "usher top shows pools, and who is in the picked one.",
+        "usher top shows pools, and the holders and waiters of the selected pool.",
         "",
-        "  Up Down  k j   pick a pool; Home End: the first, the last",
-        "  n w f          order of pools: name, most waiting, most free",
-        "  s t            order of seats: number, longest held",
+        "  Up Down  k j   select a pool; Home End: the first, the last",
+        "  n w f          sort pools by name, most waiting, most free",
+        "  s t            sort seats by number, longest held",
         "  PgUp PgDn      scroll the seats and the line",
-        "  q              quit           any other key: back from here",
+        "  q              quit           any other key: close this help",
         "",
-        "Pools: SEATS how many may run at a time, FREE how many nobody has,",
-        "  WAITING how many stand in line, PER MIN how many gave their seat back",
-        "  in the last minute, MEDIAN WAIT half of those waited less, SERVED how",
-        "  many gave one back since the pool was made.",
-        "Seats: who holds which, for how long. In line: place 1 is served next.",
-        "  LABEL is from 'usher run --labels', where it may be read.",
-        "  (stopped) keeps its seat or its place, and delays nobody beyond that;",
-        "  what (dead) had goes to whoever comes next.",
-        "Died: ended without giving the seat back, or while waiting. Nothing is lost:",
-        "  what they had went to the next in line.",
+        "SEATS        how many commands may run at once",
+        "FREE         seats without a holder",
+        "WAITING      waiters in line",
+        "PER MIN      seats released in the last minute",
+        "MEDIAN WAIT  how long their holders had waited",
+        "SERVED       seats released since the pool was created",
+        "IN LINE      place 1 gets the next free seat",
+        "LABEL        from 'usher run --labels', if it can be read",
+        "(stopped)    keeps its seat or place; delays no other process",
+        "(dead)       its seat goes to the next process that asks",
+        "died         holders and waiters that died; their seats were not lost",
         "",
-        "The same, once: usher status. For scripts: usher status --json",
+        "Print once: usher status. For scripts: usher status --json",
     };
     int count = (int)(sizeof lines / sizeof lines[0]);
     for (int l = 0; l < count && l < LINES; l++) {
@@ -187,12 +189,12 @@ static void put_nothing(const struct top *top, int y)
         return;
     }
     (void)top_put(y, 0, COLS, TOP_NORMAL, TOP_PLAIN,
-                  "No pools yet. Made elsewhere, for example by");
+                  "There are no pools yet. Create one, for example with");
     (void)top_put(y + 1, 0, COLS, TOP_BOLD, TOP_PLAIN, "    usher run builds -k 3 -- make");
-    (void)top_put(y + 2, 0, COLS, TOP_NORMAL, TOP_PLAIN, "they show up here.");
+    (void)top_put(y + 2, 0, COLS, TOP_NORMAL, TOP_PLAIN, "and it appears here.");
 }
 
-/* A third of the screen for the pools, or more if the rest has no use for it. */
+/* The pools get a third of the screen, or more if the rest is not needed. */
 static int pool_lines(const struct top *top, int body)
 {
     int most = body < 6 ? body : body / 3 < 3 ? 3 : body / 3;

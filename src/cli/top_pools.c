@@ -1,4 +1,4 @@
-/* What usher top knows of the pools: see top.h. */
+/* The state of the pools that usher top shows: see top.h. */
 #include "cli/top.h"
 
 #include <dirent.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_PAST = 220 }; /* usher_history has no more */
+enum { MOST_PAST = 220 }; /* the most that usher_history returns */
 
 static const int64_t second_ns = 1000000000;
 
@@ -24,7 +24,7 @@ static void close_pool(struct top_pool *pool, int error)
     memset(&pool->minute, 0, sizeof pool->minute);
 }
 
-/* Is there another file under the name, or none? Not every remover tells those who have it open. */
+/* Does the name have another file now, or none? rm(1) does not mark the old one as removed. */
 static bool replaced(const struct top_pool *pool)
 {
     struct stat status;
@@ -47,8 +47,8 @@ static void open_pool(struct top_pool *pool)
     }
 }
 
-/* How many were served since the oldest sample of the last minute. */
-static uint64_t counted(struct top_pool *pool, int64_t now)
+/* The seats released since the oldest sample of the last minute. */
+static uint64_t released_since_sample(struct top_pool *pool, int64_t now)
 {
     unsigned newest = (pool->sampled - 1) % TOP_SAMPLES;
     if (pool->sampled == 0 || now - pool->samples[newest].at_ns >= second_ns) {
@@ -80,10 +80,11 @@ static uint32_t median(uint32_t *numbers, size_t count)
 }
 
 /*
- * The last minute. The pool's history reaches back before we came, but has only what noted times,
- * and only so much of it; the counter has all, but only since we came. So the larger one is nearer.
+ * Summarize the last minute. The history of the pool reaches back before usher top started, but it
+ * is short, and has only holders that recorded times. The counter has all releases, but only since
+ * usher top started. So the larger count is closer to the truth.
  */
-static void sum_up(struct top_pool *pool)
+static void summarize_minute(struct top_pool *pool)
 {
     struct usher_past past[MOST_PAST];
     uint32_t waited[MOST_PAST];
@@ -101,10 +102,10 @@ static void sum_up(struct top_pool *pool)
         }
     }
     uint64_t noted = recent;
-    if (recent == MOST_PAST) { /* more than it can tell of: as many in all as in that time */
+    if (recent == MOST_PAST) { /* the history covers less than a minute: extrapolate */
         noted = (uint64_t)((double)recent * TOP_MINUTE_S * (double)second_ns / (double)span);
     }
-    uint64_t seen = counted(pool, now);
+    uint64_t seen = released_since_sample(pool, now);
     pool->minute = (struct top_minute){.served = noted > seen ? noted : seen, .timed = recent > 0};
     if (recent > 0) {
         pool->minute.waited_ms = median(waited, recent);
@@ -112,8 +113,8 @@ static void sum_up(struct top_pool *pool)
     }
 }
 
-/* usher_inspect; of a pool that is watched, what was seen. */
-static int inspect(struct top_pool *pool, struct usher_guest *guests, size_t room)
+/* Inspect a pool; of a remote pool, read the last answer of its servers. */
+static int inspect_pool(struct top_pool *pool, struct usher_guest *guests, size_t room)
 {
     if (pool->watch == NULL) {
         pool->seen_ns = pool->due_ns = cli_now_ns();
@@ -127,7 +128,7 @@ static int inspect(struct top_pool *pool, struct usher_guest *guests, size_t roo
     return found;
 }
 
-static void refresh(struct top_pool *pool)
+static void refresh_pool(struct top_pool *pool)
 {
     if (pool->watch != NULL) {
         pool->open = true;
@@ -138,11 +139,11 @@ static void refresh(struct top_pool *pool)
         open_pool(pool);
     }
     if (pool->open) {
-        int found = inspect(pool, NULL, 0);
+        int found = inspect_pool(pool, NULL, 0);
         if (found < 0) {
             close_pool(pool, found);
         } else {
-            sum_up(pool);
+            summarize_minute(pool);
         }
     }
 }
@@ -165,7 +166,7 @@ struct top_pool *top_add(struct top *top, const char *name)
     }
     pool->name = copy;
     pool->error = -ENOENT;
-    if (top->named && cli_is_elsewhere(name)) {
+    if (top->named && cli_is_remote(name)) {
         pool->watch = top_watch_start(copy);
         if (pool->watch == NULL) {
             free(pool);
@@ -177,15 +178,15 @@ struct top_pool *top_add(struct top *top, const char *name)
     return pool;
 }
 
-static void drop(struct top *top, size_t at)
+static void drop_pool(struct top *top, size_t at)
 {
     struct top_pool *pool = top->pools[at];
     top->count--;
     memmove(&top->pools[at], &top->pools[at + 1], (top->count - at) * sizeof(struct top_pool *));
-    if (top->picked == pool) { /* pick the one that takes its place */
-        top->picked = top->count == 0   ? NULL
-                      : at < top->count ? top->pools[at]
-                                        : top->pools[top->count - 1];
+    if (top->selected == pool) { /* select the pool that takes its place */
+        top->selected = top->count == 0   ? NULL
+                        : at < top->count ? top->pools[at]
+                                          : top->pools[top->count - 1];
     }
     close_pool(pool, 0);
     if (pool->watch != NULL) {
@@ -195,21 +196,22 @@ static void drop(struct top *top, size_t at)
     free(pool);
 }
 
-/* The pools are those of the directory: add what is new there, drop what is gone. */
-static bool discover(struct top *top)
+/* Add the pools that are new in the directory, drop those that are gone. Returns false if memory is
+   short. */
+static bool scan_directory(struct top *top)
 {
-    bool enough = true;
+    bool enough_memory = true;
     for (size_t p = 0; p < top->count; p++) {
         top->pools[p]->listed = false;
     }
     DIR *directory = opendir(top->directory);
     top->directory_error = directory == NULL && errno != ENOENT ? errno : 0;
     const struct dirent *entry;
-    while (enough && directory != NULL && (entry = readdir(directory)) != NULL) {
+    while (enough_memory && directory != NULL && (entry = readdir(directory)) != NULL) {
         if (entry->d_name[0] != '.') {
             struct top_pool *pool = top_add(top, entry->d_name);
-            enough = pool != NULL;
-            if (enough) {
+            enough_memory = pool != NULL;
+            if (enough_memory) {
                 pool->listed = true;
             }
         }
@@ -217,12 +219,12 @@ static bool discover(struct top *top)
     if (directory != NULL) {
         (void)closedir(directory);
     }
-    for (size_t p = top->count; enough && p-- > 0;) {
+    for (size_t p = top->count; enough_memory && p-- > 0;) {
         if (!top->pools[p]->listed) {
-            drop(top, p);
+            drop_pool(top, p);
         }
     }
-    return enough;
+    return enough_memory;
 }
 
 static int by_name(const void *a, const void *b)
@@ -250,19 +252,19 @@ static void sort_pools(struct top *top)
         [TOP_BY_NAME] = by_name, [TOP_BY_WAITING] = by_waiting, [TOP_BY_FREE] = by_free};
     if (top->count > 0) {
         qsort(top->pools, top->count, sizeof(struct top_pool *), orders[top->pool_order]);
-        top->picked = top->picked == NULL ? top->pools[0] : top->picked;
+        top->selected = top->selected == NULL ? top->pools[0] : top->selected;
     }
 }
 
-/* Who holds and who waits in the picked pool. */
-static bool look_inside(struct top *top)
+/* Read the guests of the selected pool. Returns false if memory is short. */
+static bool read_guests(struct top *top)
 {
-    struct top_pool *pool = top->picked;
+    struct top_pool *pool = top->selected;
     int found = 0;
     top->holders = 0;
     top->waiters = 0;
     while (pool != NULL && pool->open) {
-        found = inspect(pool, top->guests, top->guest_room);
+        found = inspect_pool(pool, top->guests, top->guest_room);
         if (found < 0) {
             close_pool(pool, found);
             return true;
@@ -270,7 +272,7 @@ static bool look_inside(struct top *top)
         if ((size_t)found <= top->guest_room) {
             break;
         }
-        size_t room = (size_t)found + 64; /* more may come while we look */
+        size_t room = (size_t)found + 64; /* guests may arrive before the next call */
         struct usher_guest *guests = calloc(room, sizeof *guests);
         if (guests == NULL) {
             return false;
@@ -291,8 +293,8 @@ static void add_seat(struct top *top, const struct usher_guest *holder, uint32_t
     top->seats[top->seat_count++] = (struct top_seat){holder, first, last};
 }
 
-/* Since when it has a holder: unknown times are behind the known ones, and free seats last. */
-static int64_t since(const struct top_seat *seat)
+/* The key to sort seats by: held since when; then unknown times, then free seats. */
+static int64_t held_since(const struct top_seat *seat)
 {
     return seat->holder == NULL          ? INT64_MAX
            : seat->holder->since_ns == 0 ? INT64_MAX - 1
@@ -303,16 +305,17 @@ static int longest_first(const void *a, const void *b)
 {
     const struct top_seat *x = a;
     const struct top_seat *y = b;
-    return since(x) != since(y) ? (since(x) > since(y)) - (since(x) < since(y))
-                                : (x->first > y->first) - (x->first < y->first);
+    return held_since(x) != held_since(y)
+               ? (held_since(x) > held_since(y)) - (held_since(x) < held_since(y))
+               : (x->first > y->first) - (x->first < y->first);
 }
 
-/* The rows of the list of seats. Neighbouring free seats share one. */
+/* Make the list of seats. Adjacent free seats share an entry. Returns false if memory is short. */
 static bool list_seats(struct top *top)
 {
     size_t room = 2 * top->holders + 2;
     top->seat_count = 0;
-    if (top->picked == NULL || !top->picked->open) {
+    if (top->selected == NULL || !top->selected->open) {
         return true;
     }
     if (room > top->seat_room) {
@@ -323,12 +326,13 @@ static bool list_seats(struct top *top)
         top->seats = seats;
         top->seat_room = room;
     }
-    const struct usher_info *info = &top->picked->info;
+    const struct usher_info *info = &top->selected->info;
     uint32_t below = 0; /* holders of the seats 0 to k-1 */
     for (size_t g = 0; g < top->holders; g++) {
         below += top->guests[g].seat < info->seats;
     }
-    /* After a resize a holder may have a number beyond k-1, and then others are not to be had. */
+    /* After a resize a holder can have a seat beyond k-1; then it is unknown which seats are
+       free. */
     bool which = info->owed == 0 && info->seats - below == info->free;
     uint32_t next = 0;
     for (size_t g = 0; g < top->holders; g++) {
@@ -351,37 +355,37 @@ static bool list_seats(struct top *top)
     return true;
 }
 
-bool top_look(struct top *top)
+bool top_refresh(struct top *top)
 {
-    if (!top->named && !discover(top)) {
+    if (!top->named && !scan_directory(top)) {
         return false;
     }
     for (size_t p = 0; p < top->count; p++) {
-        refresh(top->pools[p]);
+        refresh_pool(top->pools[p]);
     }
     sort_pools(top);
-    return look_inside(top) && list_seats(top);
+    return read_guests(top) && list_seats(top);
 }
 
-void top_pick(struct top *top, long by)
+void top_select(struct top *top, long by)
 {
     long at = 0;
     if (top->count == 0) {
         return;
     }
-    while (top->pools[at] != top->picked) {
+    while (top->pools[at] != top->selected) {
         at++;
     }
     at += by;
     at = at < 0 ? 0 : at >= (long)top->count ? (long)top->count - 1 : at;
-    top->scroll = top->picked == top->pools[at] ? top->scroll : 0;
-    top->picked = top->pools[at];
+    top->scroll = top->selected == top->pools[at] ? top->scroll : 0;
+    top->selected = top->pools[at];
 }
 
 void top_free(struct top *top)
 {
     while (top->count > 0) {
-        drop(top, top->count - 1);
+        drop_pool(top, top->count - 1);
     }
     free(top->pools);
     free(top->guests);

@@ -1,4 +1,4 @@
-/* Text that fits its columns, and what it says of processes: see top.h. */
+/* Text that fits its columns, and the commands of guests: see top.h. */
 #include "cli/top.h"
 
 #include <langinfo.h>
@@ -11,7 +11,8 @@
 
 enum { LONGEST_LINE = 1024 };
 
-/* The next character of *text as it may be shown: appended to `out`. Its columns; -1 at the end. */
+/* Append the next character of *text, or '?' if it is not printable, to `out`. Returns its columns;
+   -1 at the end. */
 static int next_character(const char **text, mbstate_t *state, char *out)
 {
     wchar_t wide;
@@ -20,7 +21,7 @@ static int next_character(const char **text, mbstate_t *state, char *out)
         return -1;
     }
     int columns = length <= MB_CUR_MAX && iswprint((wint_t)wide) ? wcwidth(wide) : -1;
-    if (columns < 0) { /* not a character here, or one that a terminal would obey */
+    if (columns < 0) { /* not a character of this locale, or a control character */
         memset(state, 0, sizeof *state);
         *text += length <= MB_CUR_MAX ? length : 1;
         memcpy(out, "?", 2);
@@ -32,13 +33,13 @@ static int next_character(const char **text, mbstate_t *state, char *out)
     return columns;
 }
 
-/* As much of the text as fits `width` columns. How many it takes. */
-static int fit(const char *text, int width, char *out, size_t room)
+/* Copy as much of the text as fits `width` columns. Returns its columns. */
+static int copy_fitting(const char *text, int width, char *out, size_t room)
 {
     mbstate_t state = {0};
     char one[MB_LEN_MAX + 1];
     size_t used = 0;
-    size_t cut = 0; /* where a mark can go, if there is more than fits */
+    size_t cut = 0; /* where the mark goes if the text does not fit */
     int columns = 0;
     int cut_columns = 0;
     int next;
@@ -73,7 +74,7 @@ int top_put(int y, int x, int width, unsigned style, enum top_colour colour, con
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    int columns = fit(text, width, fitting, sizeof fitting);
+    int columns = copy_fitting(text, width, fitting, sizeof fitting);
     int before = style & TOP_RIGHT ? width - columns : 0;
     (void)attr_set((style & TOP_BOLD ? A_BOLD : 0) | (style & TOP_DIM ? A_DIM : 0) |
                        (style & TOP_REVERSE ? A_REVERSE : 0),
@@ -95,13 +96,13 @@ const char *top_count(uint64_t count, char *text, size_t room)
     return text;
 }
 
-static bool stopped(pid_t pid)
+static bool is_stopped(pid_t pid)
 {
     struct cli_process process;
     return cli_process(pid, &process) && (process.state == 'T' || process.state == 't');
 }
 
-/* The program without its directories: they say least and take the most room. */
+/* The command without the directories of its program. */
 static const char *without_directories(const char *command)
 {
     const char *shown = command;
@@ -114,9 +115,9 @@ static const char *without_directories(const char *command)
     return shown;
 }
 
-/* Of `usher run [OPTION..] POOL [OPTION..] [--] COMMAND`, which waits, the command. All of it if in
-   doubt. */
-static const char *what_will_run(const char *command, const char *pool)
+/* The COMMAND of a waiting `usher run [OPTION..] POOL [OPTION..] [--] COMMAND`; the whole line if
+   it cannot be found. */
+static const char *command_to_run(const char *command, const char *pool)
 {
     char name[256];
     int length = snprintf(name, sizeof name, " %s ", pool);
@@ -140,12 +141,12 @@ void top_command(const struct usher_guest *guest, const char *pool, char *text, 
         return;
     }
     if (guest->where[0] == '\0' &&
-        (guest->pid <= 0 || guest->alive < 0)) { /* its number may be another's here */
+        (guest->pid <= 0 || guest->alive < 0)) { /* its pid has no meaning in our pid namespace */
         (void)snprintf(text, room, "(cannot be seen from here)");
         return;
     }
     const char *shown = without_directories(cli_command(guest, command, sizeof command));
-    shown = guest->position == 0 ? shown : what_will_run(shown, pool);
-    (void)snprintf(text, room, "%s%s", guest->pid > 0 && stopped(guest->pid) ? "(stopped) " : "",
+    shown = guest->position == 0 ? shown : command_to_run(shown, pool);
+    (void)snprintf(text, room, "%s%s", guest->pid > 0 && is_stopped(guest->pid) ? "(stopped) " : "",
                    shown);
 }

@@ -1,8 +1,8 @@
 /*
- * A pool that is elsewhere, as usher top watches it. To look at it is to ask its servers, which may
- * take as long as a session lasts if they are silent, and is work for them, a request or two for
- * each guest. So a thread asks, once a second and less often if that takes long, and the screen
- * shows what it has seen last, and says if the next look is overdue.
+ * Watch a remote pool for usher top. Inspecting it asks its servers, one or two requests for each
+ * guest, and can take the whole session time if they are silent. So a thread asks, once a second or
+ * less often if the answers take long. The screen shows the last answer, and says if the next one
+ * is overdue.
  */
 #include "cli/top.h"
 
@@ -12,24 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVERY_MS = 1000, FIRST_LOOK_MS = 1000, GOODBYE_MS = 300 };
-enum { REST = 10 }; /* so many times as long as it takes nobody is asked */
+enum { EVERY_MS = 1000, FIRST_ANSWER_MS = 1000, STOP_MS = 300 };
+enum { REST = 10 }; /* the pause after an answer, in multiples of the time that it took */
 
 struct top_watch {
     char *name;
     pthread_t thread;
-    struct usher_pool *pool;    /* the thread's alone, like the next two */
-    struct usher_guest *guests; /* what is being looked at */
+    struct usher_pool *pool;    /* used by the thread alone, like the next two */
+    struct usher_guest *guests; /* the answer in progress */
     size_t room;
-    pthread_mutex_t mutex; /* for the rest */
+    pthread_mutex_t mutex; /* protects the fields below */
     pthread_cond_t changed;
     bool stop;
-    int found; /* guests that were seen, or -errno */
+    int found; /* the last answer: the number of guests, or -errno */
     struct usher_info info;
     struct usher_guest *seen;
     size_t seen_room;
-    int64_t seen_ns; /* 0: there was no look yet */
-    int64_t due_ns;  /* of the next one */
+    int64_t seen_ns; /* when it came; 0: no answer yet */
+    int64_t due_ns;  /* when the next one is due */
 };
 
 static struct timespec in_ms(int ms)
@@ -42,8 +42,8 @@ static struct timespec in_ms(int ms)
     return at;
 }
 
-/* One look: how many guests there are, all of them in watch->guests; or -errno. */
-static int look(struct top_watch *watch, struct usher_info *info)
+/* Ask the servers. Returns the number of guests, all in watch->guests; or -errno. */
+static int ask_servers(struct top_watch *watch, struct usher_info *info)
 {
     struct usher_options existing = {.flags = USHER_EXISTING};
     int found = watch->pool == NULL ? usher_open(&watch->pool, watch->name, &existing) : 0;
@@ -51,7 +51,7 @@ static int look(struct top_watch *watch, struct usher_info *info)
         found = usher_inspect(watch->pool, info, watch->guests, watch->room);
     }
     while (found > 0 && (size_t)found > watch->room) {
-        size_t room = (size_t)found + 64; /* more may come while we look */
+        size_t room = (size_t)found + 64; /* guests may arrive before the next call */
         struct usher_guest *guests = realloc(watch->guests, room * sizeof *guests);
         if (guests == NULL) {
             return -ENOMEM;
@@ -60,7 +60,7 @@ static int look(struct top_watch *watch, struct usher_info *info)
         watch->room = room;
         found = usher_inspect(watch->pool, info, watch->guests, watch->room);
     }
-    if (found < 0 && watch->pool != NULL) { /* the session is over: a new one next time */
+    if (found < 0 && watch->pool != NULL) { /* the session is over: open a new one next time */
         usher_close(watch->pool);
         watch->pool = NULL;
     }
@@ -82,7 +82,7 @@ static void publish(struct top_watch *watch, int found, const struct usher_info 
     (void)pthread_cond_broadcast(&watch->changed);
 }
 
-static void *keep_looking(void *context)
+static void *run_thread(void *context)
 {
     struct top_watch *watch = context;
     (void)pthread_mutex_lock(&watch->mutex);
@@ -90,7 +90,7 @@ static void *keep_looking(void *context)
         struct usher_info info = {0};
         (void)pthread_mutex_unlock(&watch->mutex);
         int64_t began = cli_now_ns();
-        int found = look(watch, &info);
+        int found = ask_servers(watch, &info);
         int64_t rest = REST * (cli_now_ns() - began) / 1000000;
         int rest_ms = found < 0 || rest < EVERY_MS ? EVERY_MS : (int)rest;
         (void)pthread_mutex_lock(&watch->mutex);
@@ -120,16 +120,16 @@ struct top_watch *top_watch_start(const char *name)
     (void)pthread_mutex_init(&watch->mutex, NULL);
     (void)pthread_cond_init(&watch->changed, NULL);
     (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_BLOCK, &all, &before); /* they are for the one with the terminal */
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the main thread */
     int error =
-        watch->name == NULL ? ENOMEM : pthread_create(&watch->thread, NULL, keep_looking, watch);
+        watch->name == NULL ? ENOMEM : pthread_create(&watch->thread, NULL, run_thread, watch);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         free(watch->name);
         free(watch);
         return NULL;
     }
-    struct timespec until = in_ms(FIRST_LOOK_MS);
+    struct timespec until = in_ms(FIRST_ANSWER_MS);
     (void)pthread_mutex_lock(&watch->mutex);
     while (watch->seen_ns == 0 &&
            pthread_cond_timedwait(&watch->changed, &watch->mutex, &until) != ETIMEDOUT) {
@@ -155,7 +155,7 @@ int top_watch_read(struct top_watch *watch, struct usher_info *info, struct ushe
 
 void top_watch_stop(struct top_watch *watch)
 {
-    struct timespec until = in_ms(GOODBYE_MS);
+    struct timespec until = in_ms(STOP_MS);
     (void)pthread_mutex_lock(&watch->mutex);
     watch->stop = true;
     (void)pthread_cond_broadcast(&watch->changed);
@@ -165,5 +165,5 @@ void top_watch_stop(struct top_watch *watch)
         free(watch->seen);
         free(watch->name);
         free(watch);
-    } /* else it waits for servers that are silent, and ends with the process */
+    } /* else the thread waits for silent servers, and ends with the process */
 }

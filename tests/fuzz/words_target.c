@@ -90,7 +90,7 @@ static void look_on(void)
     struct usher_options existing = {.flags = USHER_EXISTING};
     if (usher_open(&wait.pool, "p", &existing) == 0) {
         for (size_t room = 1; room <= sizeof line; room *= 2) {
-            describe(&wait, line, room);
+            format_line(&wait, line, room);
             if (strlen(line) >= room) {
                 stage_fail("a line of %zu bytes in a buffer of %zu", strlen(line), room);
             }
