@@ -1,5 +1,10 @@
 #!/bin/sh
-# The layers of the design: fails if an #include crosses its arrows, and shows that it can fail.
+# The layers of the design. Fails if
+#   - an #include crosses the arrows below;
+#   - a file of the library outside src/os makes a system call, except those listed below;
+#   - two files under src have the same base name, except those listed below.
+# Then it shows that each of the three checks can fail.
+#
 #     step, tickets, svg  nothing but themselves
 #     papers              step, tickets
 #     core                step (in the build that is explored only)
@@ -16,6 +21,29 @@
 #     cli                 include/usher.h
 set -eu
 cd "$(dirname "$0")/.."
+
+# Files of the library that make system calls themselves: FILE CALL.., then the reason.
+system_calls='
+src/gate/gate.c       syscall                       # futex with a bit set, which src/os does not offer
+src/pool/file.c       openat fstat fstatat pread close geteuid    # the file of a pool is opened,
+src/pool/file.c       posix_fallocate fchmod linkat unlinkat getrandom nanosleep # made, removed
+src/pool/file.c       mmap munmap                   # and mapped
+src/pool/guest.c      close munmap                  # a child process gives up what it had before fork
+src/pool/name.c       open close fstat mkdir geteuid # the directories in which names are looked up
+src/pool/pool.c       mmap munmap close             # the memory of a pool that is opened or closed
+src/pool/release.c    getpid                        # whether a seat is assigned to this process
+src/pool/remote.c     readlink dlopen               # the module for ZooKeeper is found and loaded
+src/reaper/watch.c    poll close                    # descriptors of watched processes
+src/reaper/watchdog.c poll close eventfd            # the thread that waits for a death
+src/reaper/watchdog.c pthread_create pthread_sigmask # is started with all signals blocked
+'
+
+# Base names that two files may have, and why.
+same_names='
+main.c               # of each program
+options.c            # of usher(1) and of usher-lab(1)
+cmd_run.c            # usher run and usher-lab run
+'
 
 allowed() {
     case "$1" in
@@ -54,20 +82,107 @@ crossings() {
     done
 }
 
-found=$(crossings src)
-if [ -n "$found" ]; then
-    echo "includes that cross the layers:"
-    echo "$found"
-    exit 1
-fi
+# Names of functions that enter the kernel, or make a thread that does.
+calls='clock_gettime clock_nanosleep clone close dlopen dup dup2 dup3 epoll_create1 epoll_ctl
+epoll_wait eventfd execve execvp faccessat fallocate fchmod fchown fcntl flock fork fstat fstatat
+fstatfs ftruncate getegid geteuid getgid getpid getppid getrandom gettid getuid inotify_add_watch
+inotify_init1 ioctl kill linkat lseek lstat madvise membarrier mkdir mkdirat mmap mprotect mremap
+msync munmap nanosleep open openat opendir pidfd_open pidfd_send_signal pipe pipe2 poll
+posix_fallocate ppoll prctl pread pselect pthread_create pthread_kill pthread_sigmask ptrace pwrite
+read readdir readlink readlinkat rename renameat sched_getaffinity sched_setaffinity sched_yield
+shm_open shm_unlink sigaction signalfd sigprocmask socket stat statfs statx syscall sysconf tgkill
+timer_create timerfd_create unlink unlinkat usleep vfork waitid waitpid write'
+layers_of_library='core gate pool reaper wait'
 
-# The test itself: a step that includes the checker must be caught.
+# without_comments FILE: its text, line by line, without comments and strings.
+without_comments() {
+    awk '{
+        line = $0; out = ""
+        gsub(/\\"/, "", line); gsub(/"[^"]*"/, "\"\"", line)
+        while (line != "") {
+            if (inside) {
+                at = index(line, "*/")
+                if (at == 0) { line = ""; break }
+                line = substr(line, at + 2); inside = 0
+            } else {
+                at = index(line, "/*")
+                if (at == 0) { out = out line; break }
+                out = out substr(line, 1, at - 1); line = substr(line, at + 2); inside = 1
+            }
+        }
+        print out
+    }' "$1"
+}
+
+# strays DIRECTORY: print "FILE CALL" for each system call that the list does not allow there, and for
+# each entry of the list that is not needed.
+strays() {
+    pattern=$(echo "$calls" | tr -s ' \n' '|' | sed 's/|$//')
+    for layer in $layers_of_library; do
+        [ -d "$1/$layer" ] || continue
+        find "$1/$layer" -name '*.[ch]' ! -name '*_test.c'
+    done | while IFS= read -r file; do
+        # a call, not a member's (x.close(, x->open() and not a part of a longer name
+        without_comments "$file" |
+            grep -oE "(^|[^A-Za-z0-9_.>])($pattern)[(]" |
+            sed -E 's/^[^A-Za-z_]//; s/[(]$//' | sort -u | sed "s|^|src${file#"$1"} |"
+    done | sort >"$scratch/made"
+    echo "$system_calls" | sed 's/#.*//' |
+        awk 'NF { for (i = 2; i <= NF; i++) print $1, $i }' | sort >"$scratch/listed"
+    comm -23 "$scratch/made" "$scratch/listed" | sed 's/$/ (not listed)/'
+    comm -13 "$scratch/made" "$scratch/listed" | sed 's/$/ (listed, but not made)/'
+}
+
+# doubles DIRECTORY: print the files whose base name another file has, without a reason.
+doubles() {
+    echo "$same_names" | awk 'NF { print $1 }' >"$scratch/reasons"
+    find "$1" -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d | grep -vxFf "$scratch/reasons" |
+        while IFS= read -r name; do
+            find "$1" -name "$name"
+        done | sort
+}
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$scratch/step"
-echo '#include "check/explore/explore.h"' >"$scratch/step/bad.c"
-if [ -z "$(crossings "$scratch")" ]; then
-    echo "this test does not see a crossing it should see"
+
+# none WHAT LINES: fail if there are any.
+none() {
+    [ -z "$2" ] || {
+        echo "$1:"
+        echo "$2"
+        exit 1
+    }
+}
+none "includes that cross the layers" "$(crossings src)"
+none "system calls of the library outside src/os (adjust the list in tests/layers.sh)" "$(strays src)"
+none "files with the same base name, without a reason in tests/layers.sh" "$(doubles src)"
+
+# The test itself: each check sees what it should see.
+# sees CHECK PATTERN: run on a tree with faults, it prints a line with the pattern.
+sees() {
+    "$1" "$scratch/src" >"$scratch/seen" || :
+    grep -qE "$2" "$scratch/seen" || {
+        echo "this test does not see a fault it should see: $1, $2"
+        exit 1
+    }
+}
+mkdir -p "$scratch/src/step" "$scratch/src/core" "$scratch/src/wait" "$scratch/src/pool"
+echo '#include "check/explore/explore.h"' >"$scratch/src/step/bad.c"
+sees crossings 'step/bad.c'
+printf '/* kill(1) here\n   fork(), too */ int f(void) { return x->poll(0) + my_open(1); }\n' \
+    >"$scratch/src/core/good.c"
+echo 'long f(void) { return syscall(SYS_futex, 0); } /* and poll() */' >"$scratch/src/wait/bad.c"
+echo 'int f(void) { if (kill(1, 0)) { return open("x", 0); } return 0; }' >"$scratch/src/pool/name.c"
+sees strays '^src/wait/bad.c syscall \(not listed\)'
+sees strays '^src/pool/name.c kill \(not listed\)'
+sees strays '^src/pool/name.c mkdir \(listed, but not made\)'
+if strays "$scratch/src" | grep -E 'good.c|bad.c poll|name.c open'; then
+    echo "this test sees faults where there are none"
     exit 1
 fi
-echo "no include crosses the layers"
+sees doubles 'wait/bad.c'
+rm "$scratch/src/wait/bad.c"
+: >"$scratch/src/step/main.c"
+: >"$scratch/src/core/main.c"
+none "this test does not know the reasons for a double name" "$(doubles "$scratch/src")"
+echo "no include crosses the layers, no system call and no base name is out of place"

@@ -60,8 +60,8 @@ static int fail_exec(const char *command, int error)
 /* A start of the command: what the child needs, and how far it got. The child writes into the
    memory of the wrapper, which sleeps until the child calls exec or ends. */
 struct start {
-    bool warn_only;        /* of a pool that is elsewhere: do not end with the wrapper */
-    pid_t wrapper;         /* of a pool that is elsewhere: the holder; otherwise 0 */
+    bool warn_only;        /* of a pool on ZooKeeper: do not end with the wrapper */
+    pid_t wrapper;         /* of a pool on ZooKeeper: the holder; otherwise 0 */
     void (*on_child)(int); /* what SIGCHLD was, and .. */
     sigset_t mask;         /* .. which signals were blocked when usher started */
     volatile bool prepared;
@@ -89,7 +89,7 @@ static int end_with_wrapper(const struct start *start)
 }
 
 /* Start the command without the seat: the child calls no function of the library. */
-static int start_elsewhere(struct start *start, char **command, pid_t *child)
+static int start_remote(struct start *start, char **command, pid_t *child)
 {
     *child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
     if (*child == 0) {
@@ -112,7 +112,7 @@ static int start_command(struct cli_wait *wait, struct usher_seat *seat, struct 
 {
     if (cli_is_remote(wait->pool_name)) {
         start->wrapper = getpid();
-        return start_elsewhere(start, command, child);
+        return start_remote(start, command, child);
     }
     struct usher_command how = {.argv = command, .prepare = prepare, .context = start};
     return usher_spawn(wait->pool, seat, &how, child);
