@@ -82,7 +82,7 @@ done
 works
 
 # No memory to map the file, which takes 4 MiB with this many guests.
-says 71 'Cannot allocate memory' sh -c 'ulimit -v 5000; exec "$@"' - \
+says 71 'not enough memory' sh -c 'ulimit -v 5000; exec "$@"' - \
     "$usher" create p -k 1 --guests 65535
 works
 
