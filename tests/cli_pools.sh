@@ -258,7 +258,7 @@ status 1 usher doctor sick
 grep -q 'Seat 1 names guest row 65534' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
 damage $((4096 + 64 + 8)) '\001\000\000\000\000\000\000\160' # the second row's seat hint
 status 1 usher doctor sick
-grep -q 'Guest row 1 says it has seat 28672' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
+grep -q 'Guest row 1 names seat 28672' "$dir/out" || { cat "$dir/out" && fail "doctor does not say what is wrong"; }
 status 0 usher status sick
 status 0 usher remove --force sick
 cp "$dir/whole" "$USHER_DIR/sick"
