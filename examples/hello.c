@@ -1,5 +1,5 @@
 /*
- * One pool, one seat: run several at once and see them take turns, in the order in which they came.
+ * One pool, one seat: run several at once and see them take turns, in order of arrival.
  *
  *     cc hello.c $(pkg-config --cflags --libs usher) -o hello
  *     ./hello greetings 2 & ./hello greetings 2 & ./hello greetings 2

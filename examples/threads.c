@@ -1,6 +1,6 @@
 /*
- * Threads of one process around three licences: a pool without a file, and the gate, which does the
- * same in eight bytes if nobody need be recovered from a crash.
+ * Threads of one process share three licences: with a pool without a file, and with the gate, which
+ * needs eight bytes and does not recover from a crash.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ enum { THREADS = 6, ROUNDS = 1000, LICENCES = 3 };
 
 static struct usher_pool *pool;
 static struct usher_gate gate;
-static int busy[LICENCES]; /* each touched only by whoever holds that seat */
+static int busy[LICENCES]; /* each touched only by the holder of that seat */
 
 static void *use_licences(void *failed)
 {

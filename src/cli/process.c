@@ -77,7 +77,7 @@ const char *cli_label_of(const struct usher_guest *holder, char *label, size_t r
         } else if (strncmp(at, "USHER_SEAT=", 11) == 0) {
             this_seat = strtoull(at + 11, NULL, 10) == holder->seat;
         } else if (strncmp(at, "USHER_TICKET=", 13) == 0) {
-            /* of one that has been inside for long only these bits are certain */
+            /* of a holder only these bits are certain: usher_guest.ticket */
             this_ticket = ((strtoull(at + 13, NULL, 10) ^ holder->ticket) & 0xfffff) == 0;
         }
     }
