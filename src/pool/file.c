@@ -199,8 +199,8 @@ static int unlink_own(const struct usher_pool *pool, int directory, const char *
 }
 
 /* The header says "removed", and the name still exists: the remover died, runs, or is stopped. If
-   it has not yet made sure that the pool is not in use, and is dead or slow, take the mark back: the
-   remover notices, and the pool stays. Otherwise finish the removal, or wait a moment. */
+   it has not yet made sure that the pool is not in use, and is dead or slow, take the mark back:
+   the remover notices, and the pool stays. Otherwise finish the removal, or wait a moment. */
 static int finish_removing(struct usher_pool *pool, int directory, const char *name, int tries)
 {
     uint32_t asked = FORMAT_ASKED;
