@@ -61,7 +61,7 @@ int os_spawn(const struct os_spawn *spawn, pid_t *pid)
        `begin`. */
     pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
     if (child == 0) {
-        run(spawn, &mask, &error);
+        run(spawn, &mask, &error); /* NOLINT(clang-analyzer-unix.Vfork): see os_spawn.h */
     }
     error = child < 0 ? -errno : error;
     if (child > 0 && error != 0) {

@@ -1,10 +1,10 @@
 /*
- * Pool files: made complete or not at all, checked when opened, removed so that nobody is misled.
+ * Pool files: created complete or not at all, checked when opened, removed once.
  *
- * A new pool is written under no name, or a temporary one, and then linked to its name: whoever
- * sees the name sees a whole pool, and of two who make it at once one is told that it exists.
- * Removing: the remover locks a byte of the file, says in the header that it is removed, and
- * unlinks the name only while it is still the name of that very file.
+ * Creating: a new pool is written without a name, or under a temporary one, and then linked to its
+ * name. So a name always stands for a complete pool, and if two processes create it at once, one
+ * link fails with EEXIST. Removing: the remover locks a byte of the file, sets `removed` in the
+ * header, and unlinks the name only if it still belongs to that file.
  */
 #include "pool/pool.h"
 
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a remover is waited for, by whoever opens the pool: to decide; and to finish. */
+/* How long usher_open waits for a remover: LONG_MS to decide, TRIES_MS to finish. */
 enum { LONG_MS = 50, TRIES_MS = 1000 };
 
 /* Write a whole pool into an empty file. */
@@ -45,7 +45,8 @@ static int fill(int fd, const struct format_shape *shape, mode_t mode)
     return 0;
 }
 
-/* Without a name until it is whole. -EOPNOTSUPP: not on this file system, or without /proc. */
+/* Create without a name until it is complete. -EOPNOTSUPP: this file system cannot, or there is no
+   /proc. */
 static int create_nameless(int directory, const char *name, const struct format_shape *shape,
                            mode_t mode)
 {
@@ -63,14 +64,14 @@ static int create_nameless(int directory, const char *name, const struct format_
     return error;
 }
 
-/* With a temporary name until it is whole. */
+/* Create under a temporary name until it is complete. */
 static int create_temporary(int directory, const char *name, const struct format_shape *shape,
                             mode_t mode)
 {
     char temporary[64];
     uint64_t random;
     int fd;
-    do { /* a name that nobody could have put something under */
+    do { /* a name that no other process can guess */
         if (getrandom(&random, sizeof random, 0) != sizeof random) {
             return -errno;
         }
@@ -99,8 +100,8 @@ static int create(int directory, const char *name, const struct usher_options *o
     return error == -EOPNOTSUPP ? create_temporary(directory, name, &shape, options->mode) : error;
 }
 
-/* A file that somebody else owns could be cut short under our feet: only if it is meant to be
-   shared. */
+/* The owner of a file can truncate it while we use it. So the owner must be us or root, or the file
+   must be shared on purpose: others may write to it. */
 static int trusted(const struct stat *status)
 {
     if (!S_ISREG(status->st_mode)) {
@@ -138,7 +139,7 @@ static int map(struct usher_pool *pool, const struct stat *status)
     pool->header = memory;
     const _Atomic uint64_t *words = (const void *)((const char *)memory + FORMAT_WORDS);
     uint32_t seats = core_k_seats(atomic_load(&words[CORE_AT_K(0)]));
-    /* What was just checked must be what is mapped: somebody may be writing into it. */
+    /* The mapping must contain what was just checked: another process may be writing. */
     return memcmp(&pool->header->shape, &header.shape, sizeof header.shape) != 0 ||
                    seats > header.shape.most_seats ||
                    atomic_load(&pool->header->removed) > FORMAT_GONE
@@ -181,7 +182,8 @@ static void detach(struct usher_pool *pool)
     }
 }
 
-/* Unlink the name if it is still this file's; the remove byte is locked, so nobody else does. */
+/* Unlink the name if it still belongs to this file. The remove byte is locked: no other process
+   unlinks it. */
 static int unlink_own(const struct usher_pool *pool, int directory, const char *name)
 {
     struct stat own;
@@ -191,14 +193,14 @@ static int unlink_own(const struct usher_pool *pool, int directory, const char *
     }
     if (fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) != 0 || own.st_ino != named.st_ino ||
         own.st_dev != named.st_dev) {
-        return 0; /* done already */
+        return 0; /* unlinked already */
     }
     return unlinkat(directory, name, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* A pool that says it is removed, under its name still: its remover died, or is at it, or is
-   stopped. One that is not at it any more, or has been long, before it had made sure that nobody is
-   in has not removed it: we come, and it finds that out. */
+/* The header says "removed", and the name still exists: the remover died, runs, or is stopped. If
+   it has not yet made sure that the pool is not in use, and is dead or slow, take the mark back:
+   the remover notices, and the pool stays. Otherwise finish the removal, or wait a moment. */
 static int finish_removing(struct usher_pool *pool, int directory, const char *name, int tries)
 {
     uint32_t asked = FORMAT_ASKED;
@@ -240,7 +242,7 @@ static int open_in(struct usher_pool *pool, int directory, const char *name,
             continue;
         }
         if (error != 0 || atomic_load(&pool->header->removed) == 0) {
-            return made != 0 ? made : error; /* there is something already, whatever it is */
+            return made != 0 ? made : error; /* something exists, even if it is not a pool */
         }
         error = finish_removing(pool, directory, name, tries);
         detach(pool);
@@ -272,7 +274,7 @@ int usher__file_open(struct usher_pool *pool, const char *name, const struct ush
         uint32_t seats = core_k_seats(atomic_load(&words[CORE_AT_K(0)]));
         error = seats == options->seats || seats == 0
                     ? 0
-                    : -USHER_ESEATS; /* drained: one may still wait */
+                    : -USHER_ESEATS; /* 0: a drained pool, in which one can wait */
     }
     if (error == 0) {
         pool->path = strdup(path);
@@ -281,7 +283,7 @@ int usher__file_open(struct usher_pool *pool, const char *name, const struct ush
     return error;
 }
 
-/* Does anybody hold a seat or wait? The dead are reaped first. */
+/* Does a live guest hold a seat or wait? Reaps dead ones first. */
 static bool in_use(struct usher_pool *pool)
 {
     (void)usher_reap(pool);
@@ -296,7 +298,7 @@ static bool in_use(struct usher_pool *pool)
     return false;
 }
 
-/* What was a pool once and cannot be used any more can at least be put away. */
+/* Unlink a file that was a pool and cannot be opened any more. */
 static int unlink_unusable(const char *name, int why)
 {
     char path[PATH_MAX];
@@ -310,8 +312,8 @@ static int unlink_unusable(const char *name, int why)
     return error;
 }
 
-/* Nobody else is removing it. Those who come meanwhile are turned away, so that two looks are
-   enough to know that nobody is in. */
+/* The remove byte is locked. Guests that arrive while `removed` is set are refused, so a second
+   check after setting it is final. */
 static int remove_locked(struct usher_pool *pool, int directory, const char *name, bool force)
 {
     if (!force && in_use(pool)) {
@@ -323,16 +325,16 @@ static int remove_locked(struct usher_pool *pool, int directory, const char *nam
         uint32_t asked = FORMAT_ASKED;
         atomic_store(&pool->header->removed, asked);
         bool used = in_use(pool);
-        /* It is removed if nobody was in, and nobody has opened it since it was asked. */
+        /* Removed if it was not in use, and no usher_open has taken the mark back. */
         if (!atomic_compare_exchange_strong(&pool->header->removed, &asked,
                                             used ? 0 : FORMAT_GONE) ||
             used) {
-            return -EBUSY; /* they were faster */
+            return -EBUSY; /* a guest or an opener was faster */
         }
     }
     int error = unlink_own(pool, directory, name);
     if (error != 0) {
-        atomic_store(&pool->header->removed, 0); /* it has its name still */
+        atomic_store(&pool->header->removed, 0); /* the name still exists */
         return error;
     }
     usher__wake_all(pool);
@@ -364,7 +366,7 @@ static int remove_named(const char *name, bool force)
     error = usher__name_resolve(name, false, path, &directory, &last);
     if (error == 0) {
         error = os_lock(pool->fd, POOL_LOCK_REMOVE);
-        error = error == -EAGAIN ? -EBUSY : error; /* somebody else is removing it */
+        error = error == -EAGAIN ? -EBUSY : error; /* another process is removing it */
         error = error == 0 ? remove_locked(pool, directory, last, force) : error;
         (void)close(directory);
     }

@@ -11,9 +11,9 @@
 
 enum { LONGEST_NAME = 200 };
 
-/* A directory that we have just made has mode 0700 whatever the umask is. By a descriptor: its name
-   might be another's by now. */
-static void see_to_mode(const char *path)
+/* Give a directory that we have just created mode 0700, whatever the umask is. By a descriptor: the
+   name may belong to another directory by now. */
+static void set_mode(const char *path)
 {
     struct stat status;
     char made[64];
@@ -28,8 +28,8 @@ static void see_to_mode(const char *path)
     }
 }
 
-/* A directory of ours, made if it is not there: only its owner may put files in it, so that nobody
-   else can put one there for us. */
+/* Open the default directory of this user, and create it if asked. It must belong to the user and
+   be writable by the user alone: otherwise others could plant files in it. */
 static int open_own(const char *path, bool create)
 {
     struct stat status;
@@ -38,7 +38,7 @@ static int open_own(const char *path, bool create)
         return -errno;
     }
     if (made) {
-        see_to_mode(path);
+        set_mode(path);
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
@@ -52,11 +52,11 @@ static int open_own(const char *path, bool create)
     return fd;
 }
 
-/* A directory that the user named: as it is, and made if its parent is there. */
+/* Open a directory that the user named, and create it if asked and if its parent exists. */
 static int open_named(const char *path, bool create)
 {
     if (create && mkdir(path, 0700) == 0) {
-        see_to_mode(path);
+        set_mode(path);
     } else if (create && errno != EEXIST) {
         return -errno;
     }
@@ -64,7 +64,7 @@ static int open_named(const char *path, bool create)
     return fd < 0 ? -errno : fd;
 }
 
-/* Where names without a slash are; whether the user said so. */
+/* The directory of names without a slash. *named: the user chose it (USHER_DIR). */
 static int directory_path(char *path, size_t room, bool *named)
 {
     const char *said = secure_getenv("USHER_DIR");
@@ -125,7 +125,7 @@ int usher__name_resolve(const char *name, bool create, char *path, int *director
     }
     for (const char *at = name; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' || *at == 127) {
-            return -EINVAL; /* it would garble whatever prints it */
+            return -EINVAL; /* it would garble a terminal */
         }
     }
     int fd = is_path ? open_parent(path, name, last) : open_directory(path, create);

@@ -172,6 +172,7 @@ static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, s
         atomic_store(&guest->state, guest->taken_state);
     } else {
         atomic_store(&guest->wanted, usher__guest_care(pool));
+        atomic_store(&guest->state, GUEST_IDLE); /* a failed usher_spawn may have set it back */
         (void)leave_again(pool, guest);
     }
     (void)pthread_mutex_unlock(&pool->mutex);

@@ -1,4 +1,4 @@
-/* Pools that are elsewhere: finding and loading the module that keeps them (remote.h). */
+/* Find and load the module for pools on servers (remote.h). */
 #include "pool/pool.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ bool usher__remote_is(const char *name)
     return strncmp(name, "zk://", 5) == 0;
 }
 
-/* The directory of what this code is linked into, the library or a program; no slash at its end. */
+/* The directory of the library or program that contains this code, without a slash at its end. */
 static bool own_directory(char *path, size_t room)
 {
     Dl_info info;
@@ -39,16 +39,17 @@ static bool own_directory(char *path, size_t room)
     return true;
 }
 
-/* Beside this code: as it is built, and as it is installed, for the library and for programs. */
+/* Load the module from $USHER_MODULES; otherwise from beside this code: where the build puts it, or
+   where it is installed relative to the library or to a program. */
 static void *load_module(void)
 {
     static const char *const places[] = {"", "/usher", "/../" USHER_LIBDIR "/usher"};
     char directory[PATH_MAX];
     char path[PATH_MAX + 128];
     void *module = NULL;
-    const char *said = secure_getenv("USHER_MODULES");
-    if (said != NULL && said[0] == '/') {
-        (void)snprintf(path, sizeof path, "%.*s/%s", PATH_MAX, said, module_name);
+    const char *chosen = secure_getenv("USHER_MODULES");
+    if (chosen != NULL && chosen[0] == '/') {
+        (void)snprintf(path, sizeof path, "%.*s/%s", PATH_MAX, chosen, module_name);
         return dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     if (!own_directory(directory, sizeof directory)) {
@@ -66,7 +67,7 @@ static int find_module(const struct remote_module **found)
     int error = 0;
     (void)pthread_mutex_lock(&loading);
     if (loaded == NULL) {
-        void *object = load_module(); /* for good: it has threads */
+        void *object = load_module(); /* never unloaded: it has threads */
         const struct remote_module *module = object == NULL ? NULL : dlsym(object, REMOTE_SYMBOL);
         error = object == NULL                                        ? -USHER_ENOMODULE
                 : module == NULL || module->version != REMOTE_VERSION ? -USHER_EMISMATCH

