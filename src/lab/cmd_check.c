@@ -191,7 +191,7 @@ const struct lab_command lab_check = {
             "  --stale S      start with entries of a round of tickets ago in the line:\n"
             "                 served (1), skipped (2) or undecided (3)\n"
             "\n"
-            "Exit 0 if everything the algorithm promises holds, 1 if something is violated.\n"
+            "Exit 0 if everything the algorithm promises holds, 1 if a promise is violated.\n"
             "\n"
             "    usher-lab check colored -n 4 -k 2\n"
             "    usher-lab check bank -n 3 -k 2 --trace bank.trace\n"
