@@ -5,13 +5,17 @@
 . "$(dirname "$0")/cli_support.sh"
 
 # usher signals only its own command; the library sends no signals.
-for call in kill killpg tgkill sigqueue pidfd_send_signal pthread_kill raise system execve execvp fork; do
+for call in kill killpg tgkill sigqueue pidfd_send_signal pthread_kill raise system fork; do
     if nm -u "$build/libusher.a" 2>/dev/null | grep -qw "$call"; then
         # (the sanitizers use other names)
         fail "the library calls $call"
     fi
     passed
 done
+# The library executes a program only for usher_spawn.
+others=$(nm -A -u "$build/libusher.a" 2>/dev/null | grep -wE 'exec[a-z]*|fexecve|posix_spawnp?|vfork' | grep -v '[:/]os_spawn' || :)
+[ -z "$others" ] || fail "the library executes programs elsewhere: $others"
+passed
 nm -u "$build/libusher.a" | grep -qw openat || fail "nm shows nothing of the library"
 others=$(grep -nE '\b(kill|sigqueue|killpg)\(' src/cli/*.c | grep -vF 'kill(child, ' || :)
 [ -z "$others" ] || fail "signals are sent to others than the command: $others"

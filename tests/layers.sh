@@ -33,6 +33,7 @@ src/pool/name.c       open close fstat mkdir geteuid # the directories in which 
 src/pool/pool.c       mmap munmap close             # the memory of a pool that is opened or closed
 src/pool/release.c    getpid                        # whether a seat is assigned to this process
 src/pool/remote.c     readlink dlopen               # the module for ZooKeeper is found and loaded
+src/pool/spawn.c      getpid getppid                # a child checks that its parent lives
 src/reaper/watch.c    poll close                    # descriptors of watched processes
 src/reaper/watchdog.c poll close eventfd            # the thread that waits for a death
 src/reaper/watchdog.c pthread_create pthread_sigmask # is started with all signals blocked

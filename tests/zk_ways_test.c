@@ -211,7 +211,7 @@ static void a_deleted_ticket_differs_from_a_removed_pool(void)
     EXPECT_EQ(zk_raw_delete_youngest(raw, "/deleted/t0"), 0);
     UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
     EXPECT_EQ(atomic_load(&board->result[0]), -EKEYREVOKED);
-    EXPECT(strstr(usher_strerror(-EKEYREVOKED), "deleted on the servers") != NULL);
+    EXPECT(strstr(usher_strerror(-EKEYREVOKED), "deleted the ticket on the servers") != NULL);
     scene_leave(0, waiter);
     EXPECT_EQ(zk_raw_delete_youngest(raw, "/deleted/t0"), 0); /* the holder's */
     EXPECT_EQ(usher_release(pool, &seat), -EKEYREVOKED);

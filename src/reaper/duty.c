@@ -91,6 +91,7 @@ int64_t usher__duty_run(struct duty *duty, int64_t now, int64_t last_wait_ns)
         usher__act_begin(&act, duty->pool, duty->row);
         int64_t first = usher__watch_scan(&act, &duty->watch, duty->place, now);
         usher__act_end(&act);
+        duty->scanned = true;
         duty->asked = false; /* it has appointed the scanners */
         duty->next_ns = duty->place == SCAN_FIRST ? now + first : next_scan(duty, now);
         return duty->next_ns;

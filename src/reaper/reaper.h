@@ -106,6 +106,7 @@ struct duty {
     uint32_t row;
     int64_t next_ns;       /* of the next scan; 0: the wait has just begun */
     enum scan_place place; /* as of the last wake-up; NEW counts as FIRST */
+    bool scanned;          /* once at least */
     bool asked;            /* SCOUT: was woken to scan */
     bool counted_on;       /* the process that woke it relies on its scan */
     struct watch *watch;

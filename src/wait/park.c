@@ -96,10 +96,10 @@ static int wait_in_line(struct waiter *w)
             return 0;
         }
         int why = reason_to_leave(w, now);
-        if (why == -ETIMEDOUT && w->duty.next_ns == 0) {
-            /* No time to wait, but a holder may be dead. */
+        if (why == -ETIMEDOUT && !w->duty.scanned) {
+            /* No waiter times out because of a dead holder that nobody looked for. */
             struct pool_act act;
-            w->duty.next_ns = now;
+            w->duty.scanned = true;
             usher__act_begin(&act, w->pool, w->guest->row);
             usher__scan(&act);
             usher__act_end(&act);
@@ -141,7 +141,9 @@ int usher__park(struct usher_pool *pool, struct guest *guest, int64_t deadline_n
     int64_t waited = ended - w.began_ns;
     atomic_store_explicit(&w.row->since_ns, error == 0 ? ended : 0, memory_order_relaxed);
     guest->waited_ns = error == 0 ? waited : guest->waited_ns;
-    usher__wait_ended(&guest->wait, error == 0 ? waited : INT64_MAX);
+    if (error == 0) {
+        usher__wait_ended(&guest->wait, waited);
+    }
     usher__duty_end(&w.duty, error != 0, waited, ended);
     return error;
 }
