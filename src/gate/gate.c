@@ -122,7 +122,7 @@ static int wait_for(struct usher_gate *gate, uint32_t ticket, int64_t deadline_n
     bool woke_all = false;
     uint32_t woke_all_at = 0; /* VALID and QUANT when all sleepers on this bit were woken */
     if (deadline_ns == INT64_MAX) {
-        (void)usher__wait_awake(&turn, &memory, began);
+        (void)usher__wait_awake(&turn, &memory, gate_view(guess(gate)).seats, began);
     }
     for (;;) {
         uint64_t word = __atomic_load_n(&gate->word, __ATOMIC_SEQ_CST);

@@ -24,6 +24,8 @@ bool os_is_slept_on(const _Atomic uint64_t *word, bool shared);
 
 int64_t os_now_ns(void);
 
+/* How many processors there are, as of the first call of this process. */
+unsigned os_processors(void);
 /* Let another thread run on this processor, if one can: it may be long until this returns. */
 void os_yield(void);
 /* Between two reads of a word that another processor will change. */

@@ -102,6 +102,18 @@ int64_t os_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+unsigned os_processors(void)
+{
+    static _Atomic unsigned known;
+    unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
+    if (count == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        count = online > 0 ? (unsigned)online : 1;
+        atomic_store_explicit(&known, count, memory_order_relaxed);
+    }
+    return count;
+}
+
 void os_yield(void)
 {
     (void)sched_yield();

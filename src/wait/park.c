@@ -119,7 +119,7 @@ static bool stay_awake(struct waiter *w)
 {
     struct wait_turn turn = {is_granted, w};
     return w->deadline_ns == INT64_MAX && w->pool->waiting == NULL &&
-           usher__wait_awake(&turn, &w->guest->wait, w->began_ns);
+           usher__wait_awake(&turn, &w->guest->wait, usher__seats(w->pool), w->began_ns);
 }
 
 int usher__park(struct usher_pool *pool, struct guest *guest, int64_t deadline_ns)

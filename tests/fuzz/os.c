@@ -80,6 +80,11 @@ bool os_is_slept_on(const _Atomic uint64_t *word, bool shared)
     return wakes % 2 == 0;
 }
 
+unsigned os_processors(void)
+{
+    return 2;
+}
+
 void os_yield(void)
 {
 }
