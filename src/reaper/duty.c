@@ -17,7 +17,8 @@ enum {
     SCAN_SECOND_NS = 300 * 1000 * 1000,
     SCAN_THIRD_NS = 1000 * 1000 * 1000,
     SCAN_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for OTHER */
-    SCAN_SCOUT_NS = 10 * 1000 * 1000,
+    /* A new FIRST, and SCOUT: half of 100 ms. If the line goes on to move, they have left by then. */
+    SCAN_NEXT_NS = 50 * 1000 * 1000,
     SCAN_ANY = 8 /* one in 8 waiters that leave checks that there are scanners */
 };
 
@@ -72,7 +73,7 @@ static int64_t next_scan(const struct duty *duty, int64_t now)
 
 void usher__duty_begin(struct duty *duty, struct usher_pool *pool, uint32_t row)
 {
-    *duty = (struct duty){.pool = pool, .row = row, .place = SCAN_FIRST};
+    *duty = (struct duty){.pool = pool, .row = row, .place = SCAN_FIRST, .fresh = true};
 }
 
 int64_t usher__duty_run(struct duty *duty, int64_t now, int64_t last_wait_ns)
@@ -83,15 +84,23 @@ int64_t usher__duty_run(struct duty *duty, int64_t now, int64_t last_wait_ns)
     }
     bool was_first = duty->place == SCAN_FIRST;
     duty->place = usher__scan_place(duty->pool, duty->row);
-    int64_t next = duty->place == SCAN_FIRST && !was_first    ? now + SCAN_SOON_NS
-                   : duty->place != SCAN_FIRST && duty->asked ? now + SCAN_SCOUT_NS
-                                                              : next_scan(duty, now);
-    if (duty->next_ns <= now || usher__watch_barked(duty->watch)) {
+    bool is_new = duty->place == SCAN_FIRST ? !was_first : duty->asked;
+    int64_t next = is_new ? now + SCAN_NEXT_NS : next_scan(duty, now);
+    bool due = duty->next_ns <= now || usher__watch_barked(duty->watch);
+    if (due && duty->fresh && !duty->asked && duty->place == SCAN_OTHER) {
+        /* NEW far from the front: see that another waiter scans, and leave it at that. */
+        duty->fresh = false;
+        usher__scan_pass_on(duty->pool);
+        duty->next_ns = next;
+        return next;
+    }
+    if (due) {
         struct pool_act act;
         usher__act_begin(&act, duty->pool, duty->row);
         int64_t first = usher__watch_scan(&act, &duty->watch, duty->place, now);
         usher__act_end(&act);
         duty->scanned = true;
+        duty->fresh = false;
         duty->asked = false; /* it has appointed the scanners */
         duty->next_ns = duty->place == SCAN_FIRST ? now + first : next_scan(duty, now);
         return duty->next_ns;

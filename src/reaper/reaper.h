@@ -15,12 +15,13 @@
  *   scan     v │ has scanned
  *          SCOUT
  *
- *     NEW      has not scanned yet; most seats come back before there is any need to
+ *     NEW      has not scanned yet; most seats come back before there is any need to. When its first
+ *              scan is due and it stands far back, it only sees that a waiter in front scans
  *     FIRST    the first in line: every SCAN_FIRST_NS, or less often with a watchdog
  *     SECOND   the next waiter of another process, for threads die together: every SCAN_SECOND_NS
  *     THIRD    the next waiter of a third process: every SCAN_THIRD_NS
  *     OTHER    all others: about one of them scans in SCAN_EACH_NS, however many they are
- *     SCOUT    was woken to scan within SCAN_SCOUT_NS, wherever it stands
+ *     SCOUT    was woken to scan within SCAN_NEXT_NS, wherever it stands
  *
  * FIRST, SECOND and THIRD are the scanners. Each has a watchdog (watchdog.c) once it has been one
  * for a moment: a thread that wakes it when a process whose death matters ends. So a death is
@@ -48,7 +49,7 @@ struct alive_round *usher__alive_round_without_locks(void);
 /* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
 int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row);
 
-/* reap.c: what the dead leave */
+/* reap_dead.c: what the dead leave */
 
 /* Reap a row if its owner is certainly dead. Whether it was. */
 bool usher__reap_row(struct pool_act *act, struct alive_round *round, uint32_t row);
@@ -106,6 +107,7 @@ struct duty {
     uint32_t row;
     int64_t next_ns;       /* of the next scan; 0: the wait has just begun */
     enum scan_place place; /* as of the last wake-up; NEW counts as FIRST */
+    bool fresh;            /* NEW: its first scan has not been due yet */
     bool scanned;          /* once at least */
     bool asked;            /* SCOUT: was woken to scan */
     bool counted_on;       /* the process that woke it relies on its scan */

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 50 * 1000 * 1000 };
+enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 60 * 1000 * 1000 };
 
 /* The first sleep of one of these threads since it was last asked for. */
 static _Atomic pthread_t watched[WAITERS];
