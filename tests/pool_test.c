@@ -10,7 +10,7 @@
  *     pool_test repeats        words that repeat, and store buffers: sizes and mutants
  *     pool_test slow-repeats   the same, minutes
  *     pool_test slow           sizes and mutants that take minutes
- *     pool_test large [MiB [WHICH]]   the largest sizes, swept: hours (default 16384 MiB, all sizes)
+ *     pool_test large [MiB [WHICH]]   the largest sizes, swept: hours (default 16384 MiB, all)
  */
 #include "alone.h"
 #include "check/decide/property.h"

@@ -50,7 +50,7 @@ static struct sheet {
     double took[CASES][BENCH_MAX_PEERS][BENCH_MAX_ROUNDS];
     bool ours[CASES][BENCH_MAX_PEERS][BENCH_MAX_ROUNDS]; /* the core was ours in this round */
     struct bench_calm calm;                              /* of all processes together */
-    bool is_whole; /* written last; cleared by this process */
+    bool is_whole;                                       /* written last; cleared by this process */
 } * sheet;
 
 /* Return how many times a peer runs in a round. */

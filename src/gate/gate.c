@@ -1,17 +1,17 @@
 /*
- * The gate's calls, with sleeping and waking: see usher.h for the contract, gate/gate_word.h for the
- * word. Each change of the word is one compare-and-swap.
+ * The gate's calls, with sleeping and waking: see usher.h for the contract, gate/gate_word.h for
+ * the word. Each change of the word is one compare-and-swap.
  *
  * What a death costs: a guest that dies with a ticket in hand, waiting or inside, costs its seat. A
  * guest that dies after it has validated the next ticket and before it has woken the waiter costs
  * nothing but time: a sleeping waiter wakes by itself from time to time.
  *
- * A wake-up goes to one waiter, the one that has slept longest of those on its bit, and that is nearly
- * always the one whose ticket is valid now. A woken waiter whose ticket is not valid wakes all waiters
- * on that bit before it sleeps again, once for each VALID that it sees. So no wake-up is lost: follow
- * a wake-up that another waiter took. That waiter's ticket is valid, too, or becomes so before it
- * sleeps again, and its own wake-up went to a third one on the bit, and so on, until one is found that
- * took a wake-up before its turn: that one wakes all.
+ * A wake-up goes to one waiter, the one that has slept longest of those on its bit, and that is
+ * nearly always the one whose ticket is valid now. A woken waiter whose ticket is not valid wakes
+ * all waiters on that bit before it sleeps again, once for each VALID that it sees. So no wake-up
+ * is lost: follow a wake-up that another waiter took. That waiter's ticket is valid, too, or
+ * becomes so before it sleeps again, and its own wake-up went to a third one on the bit, and so on,
+ * until one is found that took a wake-up before its turn: that one wakes all.
  */
 #include "usher.h"
 
@@ -89,8 +89,8 @@ static void wake(struct usher_gate *gate, uint32_t bits, int most)
 
 /* Sleep until this ticket's bit is woken or until `until_ns`, unless VALID has moved since `word`.
    By itself the waiter wakes from time to time, the less often the further back it stands: all
-   together that is little. Whether a wake-up ended it; whatever did (the time, a signal, a word that
-   has moved), the caller looks at the word again. */
+   together that is little. Whether a wake-up ended it; whatever did (the time, a signal, a word
+   that has moved), the caller looks at the word again. */
 static bool sleep_on(struct usher_gate *gate, uint64_t word, uint32_t ticket, int64_t until_ns)
 {
     int64_t ns = os_now_ns() + (int64_t)gate_places(word, ticket) * GATE_LOOK_AGAIN_MS * 1000000;

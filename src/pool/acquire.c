@@ -1,7 +1,7 @@
 /*
- * usher_acquire, in three stages. The repeat path (core/repeat.h) enters if nothing has happened since
- * this guest left. The fast path (core/fast.h) enters if a ticket is free. The slow path takes a
- * place in the line and waits (wait/park.c).
+ * usher_acquire, in three stages. The repeat path (core/repeat.h) enters if nothing has happened
+ * since this guest left. The fast path (core/fast.h) enters if a ticket is free. The slow path
+ * takes a place in the line and waits (wait/park.c).
  */
 #include "core/fast.h"
 #include "core/repeat.h"
@@ -16,7 +16,8 @@
 #define ACQUIRE_ROUNDS 10000
 #endif
 
-/* Two neighbouring fields in one store: the next compare-and-swap waits for every store before it. */
+/* Two neighbouring fields in one store: the next compare-and-swap waits for every store before it.
+   */
 static inline uint64_t both(uint32_t first, uint32_t second)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? (uint64_t)second << 32 | first
@@ -113,8 +114,8 @@ static void help(struct usher_pool *pool, const struct guest *guest, bool only_i
 }
 
 /* Claim a seat for a granted guest. It may take several rounds while seats are taken and freed.
-   -USHER_EDAMAGED: no seat is free, so the pool is damaged. -USHER_EFULL: too many guests are stopped in the
-   middle of an operation (core_reserve). */
+   -USHER_EDAMAGED: no seat is free, so the pool is damaged. -USHER_EFULL: too many guests are
+   stopped in the middle of an operation (core_reserve). */
 static int claim(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited)
 {
     bool full = false;
@@ -273,7 +274,8 @@ static inline int unless_removed(struct usher_pool *pool, struct guest *guest)
     return atomic_load(&pool->header->removed) == 0 ? 0 : leave_removed(pool, guest);
 }
 
-/* `so_far` is what the fast path returned: -EAGAIN, no ticket is valid; or -EBUSY, it must be tried. */
+/* `so_far` is what the fast path returned: -EAGAIN, no ticket is valid; or -EBUSY, it must be
+   tried. */
 static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, struct guest *guest,
                                                     struct usher_seat *seat, int64_t deadline_ns,
                                                     int so_far)

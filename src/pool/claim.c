@@ -1,8 +1,8 @@
 /*
- * Rows of the guest table that this process owns. A process claims a row by locking the row's byte of
- * the pool file: the kernel makes sure that a row has one owner, and the lock is a witness of the
- * owner's life (reaper/alive.c). In a pool without a file rows are simply counted. The process keeps
- * a row until it closes the pool; which thread uses it, and when, is decided in guest.c.
+ * Rows of the guest table that this process owns. A process claims a row by locking the row's byte
+ * of the pool file: the kernel makes sure that a row has one owner, and the lock is a witness of
+ * the owner's life (reaper/alive.c). In a pool without a file rows are simply counted. The process
+ * keeps a row until it closes the pool; which thread uses it, and when, is decided in guest.c.
  */
 #include "pool/pool.h"
 
@@ -60,8 +60,8 @@ static int take_row(struct usher_pool *pool, uint32_t row)
     return 0;
 }
 
-/* Find a row: first among the rows that say that they have no owner, then among all. The search goes
-   on after the row that was found last. */
+/* Find a row: first among the rows that say that they have no owner, then among all. The search
+   goes on after the row that was found last. */
 static int claim(struct usher_pool *pool, uint32_t *found)
 {
     for (int pass = pool->shared ? 0 : 1; pass < 2; pass++) {
@@ -89,8 +89,8 @@ static int claim(struct usher_pool *pool, uint32_t *found)
     return -USHER_EFULL;
 }
 
-/* Go on in the row's cycle. The seat is an index that any writer of the pool file may have set, so it
-   is checked. */
+/* Go on in the row's cycle. The seat is an index that any writer of the pool file may have set, so
+   it is checked. */
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest)
 {
     uint32_t seat = core_hint_seat(atomic_load(&pool->rows[guest->row].seat_hint));

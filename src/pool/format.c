@@ -78,7 +78,8 @@ int usher__format_verify(const struct format_header *header, uint64_t size)
     if (format_check(shape) != header->check) {
         return -EUCLEAN;
     }
-    /* The rest follows from two numbers: a right sum over wrong ones was not written by this library. */
+    /* The rest follows from two numbers: a right sum over wrong ones was not written by this
+       library. */
     if (shape->guests == 0 || usher__format_shape(&right, shape->seats, shape->guests) != 0 ||
         memcmp(&right, shape, sizeof right) != 0) {
         return -EUCLEAN;

@@ -1,7 +1,7 @@
 /*
- * Which thread of this process uses which of its rows (claim.c). A thread keeps its rows for its next
- * request. When the thread ends, it gives back the seats that it holds (not with USHER_PROCESS_SEATS),
- * and its rows become spare.
+ * Which thread of this process uses which of its rows (claim.c). A thread keeps its rows for its
+ * next request. When the thread ends, it gives back the seats that it holds (not with
+ * USHER_PROCESS_SEATS), and its rows become spare.
  *
  * The mutexes here belong to this process alone: no other process waits for them.
  */
@@ -78,8 +78,8 @@ static void after_fork(void)
     (void)pthread_mutex_unlock(&registry);
 }
 
-/* The child holds no seat of its parent, and must not keep the parent's locks alive. They live as long
-   as the open description does, and a mapping keeps it open, too. */
+/* The child holds no seat of its parent, and must not keep the parent's locks alive. They live as
+   long as the open description does, and a mapping keeps it open, too. */
 static void in_child(void)
 {
     int cancel = os_cancel_off();

@@ -137,7 +137,8 @@ static uint64_t milliseconds(int64_t ns)
     return ms < 0 ? 0 : ms > UINT32_MAX ? UINT32_MAX : (uint64_t)ms;
 }
 
-/* If 220 other entries are noted meanwhile, two writers may mix one entry: it is for display only. */
+/* If 220 other entries are noted meanwhile, two writers may mix one entry: it is for display only.
+   */
 void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_ns)
 {
     uint64_t at = atomic_fetch_add(&pool->header->past_count, 1) % FORMAT_PAST;

@@ -1,8 +1,8 @@
 /*
- * libusher inside: the handle, the rows that this process owns, and what the files of src/pool share.
- * pool.c is a pool as a whole; acquire.c and release.c are the ways in and out; claim.c owns rows of
- * the guest table for this process, guest.c has its threads; file.c makes, opens and removes pool
- * files. Waiting is in src/wait, the dead are in src/reaper, Linux is in src/os.
+ * libusher inside: the handle, the rows that this process owns, and what the files of src/pool
+ * share. pool.c is a pool as a whole; acquire.c and release.c are the ways in and out; claim.c owns
+ * rows of the guest table for this process, guest.c has its threads; file.c makes, opens and
+ * removes pool files. Waiting is in src/wait, the dead are in src/reaper, Linux is in src/os.
  */
 #ifndef USHER_POOL_H
 #define USHER_POOL_H
@@ -31,8 +31,8 @@ enum guest_state {
 /* guest.wanted: what its thread must check when it leaves (release.c). */
 enum guest_wanted { GUEST_WANTED = 1, /* another thread wants its seat */ GUEST_CAREFUL = 2 };
 
-/* A row of the guest table that this process owns. What the repeat path needs is in one cache line. A
-   thread that makes `state` IDLE or SPARE does not touch the guest afterwards. */
+/* A row of the guest table that this process owns. What the repeat path needs is in one cache line.
+   A thread that makes `state` IDLE or SPARE does not touch the guest afterwards. */
 struct guest {
     _Alignas(64) _Atomic uint64_t state; /* enum guest_state */
     uint64_t r;             /* the row's last cycle and ticket, as if it were ENTERING */
@@ -205,8 +205,8 @@ bool usher__guest_is_mine(const struct usher_pool *pool, const struct guest *gue
 /* A guest that is IDLE now was given back by another thread: its own may have ended meanwhile. */
 void usher__guest_left(struct usher_pool *pool, struct guest *guest);
 /* claim.c */
-/* A guest for a thread: a spare one, or a row that is nobody's. 0, -USHER_EFULL or another error. This
-   and the next are called with the pool's mutex. */
+/* A guest for a thread: a spare one, or a row that is nobody's. 0, -USHER_EFULL or another error.
+   This and the next are called with the pool's mutex. */
 int usher__claim(struct usher_pool *pool, struct guest **claimed);
 /* No thread needs this guest any more. */
 void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
@@ -214,9 +214,9 @@ void usher__claim_spare(struct usher_pool *pool, struct guest *guest);
 void usher__claim_resume(const struct usher_pool *pool, struct guest *guest);
 /* The guest that has this row, if it is ours. */
 struct guest *usher__guest_with(const struct usher_pool *pool, uint32_t row);
-/* A row to act by, for a process that is no guest: *by. 0; -USHER_EFULL: the visitors' rows are in use,
-   and the guest table is full; or another error. The pool's mutex is held until usher__visit_end.
-   */
+/* Get a row to act by, for a process that is no guest: *by. 0; -USHER_EFULL: the visitors' rows are
+   in use and the guest table is full; or another error. The pool's mutex is held until
+   usher__visit_end. */
 int usher__visit(struct usher_pool *pool, uint32_t *by);
 void usher__visit_end(struct usher_pool *pool, uint32_t by);
 /* Say that a row is ours, or whose it is. */

@@ -67,8 +67,8 @@ static __attribute__((noinline)) int leave(struct usher_pool *pool, struct guest
     if (!f.done) {
         return leave_slowly(pool, guest, f.published, f.v);
     }
-    /* The repeat path needs an I that this guest published: only a guest that did not wait has one. It
-       is not for a seat beyond a shrunk pool's k, nor for a guest that notes times. */
+    /* The repeat path needs an I that this guest published: only a guest that did not wait has one.
+       It is not for a seat beyond a shrunk pool's k, nor for a guest that notes times. */
     bool again = guest->i != POOL_NOTHING && core_v_owed(f.v) == 0 &&
                  guest->seat < usher__seats(pool) && !(pool->flags & USHER_TIMES);
     guest->v = again ? f.v : POOL_NOTHING;
@@ -113,16 +113,17 @@ static struct guest *held_by(const struct usher_pool *pool, const struct usher_s
 }
 
 /*
- * A seat is given back or assigned once, whichever thread does it. The thread that holds it says that
- * it leaves and checks then whether another thread wants the seat: a store and a load without a
- * barrier between them, because nearly always no thread does. The other thread pays for the barrier:
- * it says that it wants the seat, has the kernel lead every thread of this process through a barrier,
- * and checks then whether the holding thread leaves. One of the two sees the other. Other threads
- * come one at a time, under the pool's mutex, which is held until usher__take_over_done.
+ * A seat is given back or assigned once, whichever thread does it. The thread that holds it says
+ * that it leaves and checks then whether another thread wants the seat: a store and a load without
+ * a barrier between them, because nearly always no thread does. The other thread pays for the
+ * barrier: it says that it wants the seat, has the kernel lead every thread of this process through
+ * a barrier, and checks then whether the holding thread leaves. One of the two sees the other.
+ * Other threads come one at a time, under the pool's mutex, which is held until
+ * usher__take_over_done.
  *
  * The thread of a careful guest leaves under the mutex, and no barrier is needed. If the kernel
- * refuses the barrier, the seat stays where it is (NULL, *error -ENOSYS). When its thread leaves next,
- * it finds that the seat was wanted, and is careful from then on.
+ * refuses the barrier, the seat stays where it is (NULL, *error -ENOSYS). When its thread leaves
+ * next, it finds that the seat was wanted, and is careful from then on.
  */
 struct guest *usher__take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error)
 {
@@ -179,8 +180,8 @@ static __attribute__((noinline)) int release_disputed(struct usher_pool *pool, s
     return lost ? -EPERM : 0;
 }
 
-/* For a thread that ends or a pool that is closed: the mutex decides between this thread and one that
-   takes the seat over meanwhile. */
+/* For a thread that ends or a pool that is closed: the mutex decides between this thread and one
+   that takes the seat over meanwhile. */
 void usher__pool_leave(struct usher_pool *pool, struct guest *guest)
 {
     (void)pthread_mutex_lock(&pool->mutex);
@@ -260,8 +261,8 @@ int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
     if (error != 0) {
         return error;
     }
-    /* A child that assigns the seat to itself before exec has the row's lock, too, with USHER_KEEP. Of
-       any other process that is not known. */
+    /* A child that assigns the seat to itself before exec has the row's lock, too, with USHER_KEEP.
+       Of any other process that is not known. */
     bool has_lock = (pool->flags & USHER_KEEP) && pid == getpid();
     bool known = identity != 0 && pool->self.pid_namespace != 0;
     if (!known && !has_lock) {
@@ -296,8 +297,8 @@ bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle)
     return first;
 }
 
-/* A seat that a child assigned to itself, with the lock that it inherited, is given back by its parent:
-   usher release in a command of usher run does not take the seat away. */
+/* A seat that a child assigned to itself, with the lock that it inherited, is given back by its
+   parent: usher release in a command of usher run does not take the seat away. */
 static bool guarded(struct usher_pool *pool, uint32_t row, uint64_t owner)
 {
     return (format_owner_flags(owner) & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&

@@ -17,7 +17,8 @@ enum {
     SCAN_SECOND_NS = 300 * 1000 * 1000,
     SCAN_THIRD_NS = 1000 * 1000 * 1000,
     SCAN_EACH_NS = 1000 * 1000 * 1000, /* times the number of waiters, for OTHER */
-    /* A new FIRST, and SCOUT: half of 100 ms. If the line goes on to move, they have left by then. */
+    /* A new FIRST, and SCOUT: half of 100 ms. If the line goes on to move, they have left by then.
+       */
     SCAN_NEXT_NS = 50 * 1000 * 1000,
     SCAN_ANY = 8 /* one in 8 waiters that leave checks that there are scanners */
 };

@@ -15,8 +15,8 @@
  *   scan     v │ has scanned
  *          SCOUT
  *
- *     NEW      has not scanned yet; most seats come back before there is any need to. When its first
- *              scan is due and it stands far back, it only sees that a waiter in front scans
+ *     NEW      has not scanned yet; most seats come back before there is any need to. When its
+ *              first scan is due and it stands far back, it only sees that one in front scans
  *     FIRST    the first in line: every SCAN_FIRST_NS, or less often with a watchdog
  *     SECOND   the next waiter of another process, for threads die together: every SCAN_SECOND_NS
  *     THIRD    the next waiter of a third process: every SCAN_THIRD_NS

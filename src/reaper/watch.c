@@ -105,9 +105,9 @@ static uint64_t mix(const struct usher_pool *pool, uint64_t hash, uint32_t row)
     return hash;
 }
 
-/* A hash of all guests whose death would matter: those that hold, leave or resize, and the first two
-   in line. `watch`, if it is not NULL, watches them. The hash is made first: if a seat is assigned
-   meanwhile, the hash has the old owner, and the next hash differs. */
+/* A hash of all guests whose death would matter: those that hold, leave or resize, and the first
+   two in line. `watch`, if it is not NULL, watches them. The hash is made first: if a seat is
+   assigned meanwhile, the hash has the old owner, and the next hash differs. */
 static uint64_t who_matters(struct usher_pool *pool, struct watch *watch)
 {
     struct core_line_walk walk;

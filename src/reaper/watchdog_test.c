@@ -1,6 +1,6 @@
 /*
- * The watchdog: a death wakes its waiter, however long the waiter meant to sleep; it handles no signals;
- * and it is gone when the wait is over.
+ * The watchdog: a death wakes its waiter, however long the waiter meant to sleep; it handles no
+ * signals; and it is gone when the wait is over.
  */
 #include "mortals.h"
 

@@ -114,8 +114,8 @@ static void a_guest_that_loses_races_backs_off_until_it_does_not_pay(void)
     finish(pool);
 }
 
-/* Guests that do nothing but enter and leave. On the board: flags[0] ends it, flags[1..2] says which
-   guest has which seat, result[] how many times each was in. */
+/* Guests that do nothing but enter and leave. On the board: flags[0] ends it, flags[1..2] says
+   which guest has which seat, result[] how many times each was in. */
 static void meet(struct usher_pool *pool, int self)
 {
     int came = 0;

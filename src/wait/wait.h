@@ -1,16 +1,16 @@
 /*
  * Waiting, for pools and gates: the only code of the library that spins, yields, sleeps and wakes.
  *
- * The policy. A waiter sleeps, and the process that grants its ticket wakes it: one wake-up a grant.
- * A waiter stays awake only if its own last wait was short, because then the grant may come sooner
- * than a wake-up. With fewer seats than processors it yields its processor until its turn comes, for
- * at most WAIT_AWAKE_NS: a holder runs on another processor, or on this one in its place. With more
- * seats than processors it yields once, because some holders have no processor. With as many it
- * sleeps at once: awake, it would take a processor from a holder. An attempt in vain is followed by
- * none for WAIT_REST times as long as it took, so attempts in vain take at most 1 / WAIT_REST of a
- * waiter's time. Holders that sleep and other work on the machine make waits or attempts long, so
- * there waiters sleep at once. Before it has a ticket, a guest that loses the race for it again and
- * again backs off for a moment (backoff.c).
+ * The policy. A waiter sleeps, and the process that grants its ticket wakes it: one wake-up a
+ * grant. A waiter stays awake only if its own last wait was short, because then the grant may come
+ * sooner than a wake-up. With fewer seats than processors it yields its processor until its turn
+ * comes, for at most WAIT_AWAKE_NS: a holder runs on another processor, or on this one in its
+ * place. With more seats than processors it yields once, because some holders have no processor.
+ * With as many it sleeps at once: awake, it would take a processor from a holder. An attempt in
+ * vain is followed by none for WAIT_REST times as long as it took, so attempts in vain take at most
+ * 1 / WAIT_REST of a waiter's time. Holders that sleep and other work on the machine make waits or
+ * attempts long, so there waiters sleep at once. Before it has a ticket, a guest that loses the
+ * race for it again and again backs off for a moment (backoff.c).
  *
  * All of this is a matter of time alone: the order is that of the tickets, and a process that dies
  * awake is a waiter that died.
