@@ -37,38 +37,38 @@ static int load(struct calls *calls, const char *library)
 }
 
 #define WITHOUT(trick, library, title)                                                             \
-    static struct calls trick;                                                                     \
+    static struct calls trick##_calls;                                                             \
     static _Thread_local struct usher_seat trick##_seat;                                           \
     static int trick##_open(unsigned seats, unsigned guests)                                       \
     {                                                                                              \
         struct usher_options options = {.seats = seats};                                           \
         options.guests = (guests > seats ? guests : seats) + 2;                                    \
-        if (trick.open == NULL && load(&trick, library) != 0) {                                    \
+        if (trick##_calls.open == NULL && load(&trick##_calls, library) != 0) {                    \
             return -1;                                                                             \
         }                                                                                          \
-        return trick.open(&trick.maker, bench_pool(), &options) == 0 ? 0 : -1;                     \
+        return trick##_calls.open(&trick##_calls.maker, bench_pool(), &options) == 0 ? 0 : -1;     \
     }                                                                                              \
     static int trick##_attach(void)                                                                \
     {                                                                                              \
         struct usher_options options = {.flags = USHER_EXISTING};                                  \
-        return trick.open(&trick.pool, bench_pool(), &options) == 0 ? 0 : -1;                      \
+        return trick##_calls.open(&trick##_calls.pool, bench_pool(), &options) == 0 ? 0 : -1;      \
     }                                                                                              \
     static void trick##_get(void)                                                                  \
     {                                                                                              \
-        (void)trick.acquire(trick.pool, &trick##_seat);                                            \
+        (void)trick##_calls.acquire(trick##_calls.pool, &trick##_seat);                            \
     }                                                                                              \
     static void trick##_pass(void)                                                                 \
     {                                                                                              \
-        (void)trick.release(trick.pool, &trick##_seat);                                            \
+        (void)trick##_calls.release(trick##_calls.pool, &trick##_seat);                            \
     }                                                                                              \
     BENCH_RUN(trick)                                                                               \
     static void trick##_detach(void)                                                               \
     {                                                                                              \
-        trick.close(trick.pool);                                                                   \
+        trick##_calls.close(trick##_calls.pool);                                                   \
     }                                                                                              \
     static void trick##_close(void)                                                                \
     {                                                                                              \
-        trick.close(trick.maker);                                                                  \
+        trick##_calls.close(trick##_calls.maker);                                                  \
         (void)usher_discard(bench_pool());                                                         \
     }                                                                                              \
     const struct bench_peer bench_##trick = {                                                      \
