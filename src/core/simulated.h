@@ -5,6 +5,8 @@
 #ifndef USHER_CORE_SIMULATED_H
 #define USHER_CORE_SIMULATED_H
 
+#include <assert.h>
+
 /*
  * A store buffer, as in x86-TSO. A plain store stays in it until the model flushes it. The
  * process's own reads see it there. Every compare-and-swap and every announcement empties the
@@ -46,6 +48,7 @@ static inline void core_steps_changed(struct core *c, uint32_t word)
 static inline void core_buffer_flush(struct core *c)
 {
     struct core_buffer *buffer = c->buffer;
+    assert(buffer != NULL);
     atomic_store(&c->words[buffer->word[0]], buffer->value[0]);
     core_steps_changed(c, buffer->word[0]);
     for (unsigned b = 1; b < CORE_BUFFER_MOST; b++) {
