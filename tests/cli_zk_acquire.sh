@@ -156,6 +156,7 @@ script asked sh "seat=\$($long usher acquire $p); step got \$seat; usher release
 reaches asked 'got 0'
 kill -TERM "$(keeper "$pid")"
 eventually is_free "$p"
+eventually has_no_keeper "$pid"
 go asked
 reaches asked 75
 go asked

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every atomic access of the library that is weaker than seq_cst, and every fence, has a row in
 # docs/memory-orders.md, and every row has an access; shows that it can fail.
+# shellcheck disable=SC1003,SC2016 # these are patterns of tr and sed
 set -eu
 cd "$(dirname "$0")/.."
 
