@@ -47,6 +47,8 @@ static const struct size slow_repeat_sizes[] = {
       .pauses = 1,
       .simple = 3}},
     {3, 1, {.cycles = 2, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}},
+    {3, 2, {.cycles = 8, .fewer = 7, .tag_bits = 1, .line = 2, .pauses = 1, .simple = 3}},
+    {3, 2, {.cycles = 9, .fewer = 8, .tag_bits = 1, .line = 1, .pauses = 1, .simple = 3}},
 };
 
 /* With store buffers: x86-TSO. */
