@@ -51,7 +51,7 @@ static int64_t alone__longest(const struct check_graph *graph, const bool *busy,
     return longest;
 }
 
-/* The same for whoever needs most. The graph is complete, and has edges. */
+/* The same for the process that needs most. The graph is complete, and has edges. */
 static int64_t alone_longest(const struct check_graph *graph)
 {
     const struct check_parts *parts = &graph->seen.private;

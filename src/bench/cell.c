@@ -1,24 +1,24 @@
 /*
- * One cell of contended.c, once: processes that all want in, all the time, at one peer.
+ * One cell, once: processes that all want a seat, all the time, at one peer.
  *
- * It is about those who come again and again: what the first time costs is for growth.c. And about
- * how it goes on. At first all have a seat who run, and the others are yet to run; it is a matter
- * of luck for how long. But when each has had its turn on a processor, as many as there are seats
- * have been thrown off it inside, and the rest stand in line: that is how it stays. So every worker
- * has been in once, and had time for a turn, before anything is counted.
+ * The cell is about guests that come again and again; the cost of the first entry is measured by
+ * growth.c. And it is about the steady state. At first the running processes have the seats, and
+ * for how long is a matter of luck. When each process has had its turn on a processor, as many as
+ * there are seats have been preempted inside, and the rest wait in line: that state lasts. So every
+ * worker has been in once, and had time for a turn, before anything is counted.
  *
  * Throughput is measured first, then waits, then, in rounds of its own, order: clocks and shared
- * counters slow everybody. Nobody ends before all are done: the end of a process takes many times
- * as long as a turn, and whoever still waits would wait for that.
+ * counters slow all workers. No worker ends before all are done: the end of a process takes many
+ * times as long as a turn, and the other workers would wait for it.
  *
  * Overtakings at the grant, of peers that tell their tickets: ticket number r (from 0) may be let
  * in when more than r - k have left, and not before. `left` is counted before each pass, those
- * before the clock starts among them, so whoever is in with k + left <= r has been let in out of
- * its turn.
+ * before the clock starts among them. So a worker that is in with k + left <= r was let in out of
+ * turn.
  *
- * Seen from outside, of all peers: how many more have entered before one than had come before it.
- * That has noise, for one may be stopped between coming and being in line; but who lets others
- * push in has hundreds of them.
+ * Overtakings seen from outside, of all peers: how many more have entered before a worker than had
+ * come before it. This has noise, since a worker may be preempted between coming and being in line;
+ * but a peer that lets others push in has hundreds of them.
  */
 #include "bench/cell.h"
 

@@ -73,7 +73,7 @@ static void a_stopped_waiter_blocks_nobody_when_another_seat_is_free(void)
     expect_end(stopped);
 }
 
-static void whoever_fell_asleep_before_on_the_same_bit_is_not_woken_instead(void)
+static void a_waiter_that_fell_asleep_earlier_on_the_same_bit_is_not_woken_instead(void)
 {
     struct usher_pass pass;
     pid_t waits[33]; /* the first and the last share a bit */
@@ -155,7 +155,7 @@ int main(void)
 {
     make_world();
     RUN(a_stopped_waiter_blocks_nobody_when_another_seat_is_free);
-    RUN(whoever_fell_asleep_before_on_the_same_bit_is_not_woken_instead);
+    RUN(a_waiter_that_fell_asleep_earlier_on_the_same_bit_is_not_woken_instead);
     RUN(k_minus_1_killed_inside_are_survived_and_the_last_seat_circulates);
     RUN(one_killed_while_it_waits_costs_its_seat_when_its_turn_comes);
 #ifndef GATE_LOOK_AGAIN_MS

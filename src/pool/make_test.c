@@ -1,5 +1,5 @@
 /*
- * A pool is made whole or not at all, whoever else makes it, whenever its maker is killed and
+ * A pool is made whole or not at all, whichever process makes it, whenever its maker is killed and
  * whatever the file system lacks; and it is as large as is said. usage: make_test [SEED]
  *
  * As root, more is tested: full and read-only file systems, a root without /proc.

@@ -94,7 +94,7 @@ static void the_dead_among_many_are_told_from_the_living(void)
     end_for_many(pool, name, MANY + 1);
 }
 
-static void whoever_waits_finds_all_of_the_dead_among_many(void)
+static void a_waiter_finds_all_of_the_dead_among_many(void)
 {
     char name[] = "all";
     pid_t processes[PROCESSES];
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
     }
     scene_begin();
     RUN(the_dead_among_many_are_told_from_the_living);
-    RUN(whoever_waits_finds_all_of_the_dead_among_many);
+    RUN(a_waiter_finds_all_of_the_dead_among_many);
     RUN(one_among_many_that_has_called_exec_is_found_in_the_end);
     RUN(threads_that_end_leave_their_rows_to_those_that_come);
     return 0;

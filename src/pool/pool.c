@@ -133,8 +133,8 @@ int usher__pool_usable(const struct usher_pool *pool)
                                                                                    : 0;
 }
 
-/* What one that died in a resize had begun is finished by whoever reaps it. That must not be after
-   us: the pool would have another number of seats than we were told it has. */
+/* A resize whose process died is finished when the process is reaped. Reap it before this resize:
+   otherwise it would change the number of seats afterwards. */
 static void reap_resizers(struct usher_pool *pool, uint32_t by)
 {
     struct pool_act act;

@@ -129,7 +129,7 @@ static void a_remover_that_is_slow_takes_no_other_pools_name(void)
     if (held_up_begun(&remover)) {
         EXPECT(held_up_now(&remover)); /* before it unlinks the name */
         EXPECT_EQ(atomic_load(&pool->header->removed), FORMAT_GONE);
-        EXPECT_EQ(os_locked(pool->fd, POOL_LOCK_REMOVE), 1); /* whoever opens it waits for this */
+        EXPECT_EQ(os_locked(pool->fd, POOL_LOCK_REMOVE), 1); /* an opener waits for this */
         held_up_no_longer(&remover);
         EXPECT(!held_up_now(&remover));
         struct usher_pool *next = scene_open("slow", 1);

@@ -45,8 +45,8 @@ static void in_turns(struct visitor *visitors, int count, struct usher_pool *poo
     }
 }
 
-/* Whoever comes for the first time gets the seat that was left last. Taking it from each other each
-   time would cost both more than a seat of their own. */
+/* A guest that comes for the first time gets the seat that was left last. Taking it from each other
+   each time would cost both guests more than a seat of their own. */
 static void those_who_come_in_turns_have_a_seat_each(void)
 {
     struct usher_pool *pool = open_pool(SEATS);
@@ -77,7 +77,7 @@ static void more_visitors_than_seats(void)
     finish(pool);
 }
 
-/* Without an I that it has published, whoever comes again would only disturb the others. */
+/* Without an I that it has published, a guest has no repeat path. */
 static void *wait_then_come_again(void *context)
 {
     struct visitor *self = context;

@@ -78,7 +78,7 @@ static void a_holder_that_just_ends_has_died_in_its_seat(void)
     finish(pool, "exit", 1);
 }
 
-/* A seat whose holder is dead is free, whoever asks, and however short the time is. */
+/* The seat of a dead holder is free for any call, however short its deadline. */
 static void the_seat_of_the_dead_is_had_without_waiting(void)
 {
     struct timespec past = {1, 0};

@@ -47,7 +47,7 @@ static uint32_t expect_granted(uint32_t row)
     return core_row_ticket(word);
 }
 
-/* The leaver's row is free, and the place of whoever is next is marked. */
+/* The leaver's row is free, and the place of the next waiter is marked. */
 static void expect_left(long address)
 {
     const struct core *c = &seen_in->core;
@@ -176,8 +176,8 @@ static void *come_and_queue(void *pool)
     return NULL;
 }
 
-/* V says that the ticket of the one who sleeps is valid, and it has not been told. Whoever comes
-   next finds that, grants it the seat, and takes its own place; and nobody else wakes it. */
+/* V says that the sleeper's ticket is valid, and it was not granted. The next guest that comes finds
+   that, grants it the seat and takes its own place; no other process wakes it. */
 static void a_guest_that_queues_wakes_another_before_it_sleeps(void)
 {
     struct usher_pool *pool = open_pool(1);
