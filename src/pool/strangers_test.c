@@ -232,8 +232,8 @@ static void the_directory_is_ones_own_whatever_the_umask(void)
     EXPECT_EQ(rmdir(scene_path("run")), 0);
 }
 
-/* A user who may only read the file does not get in, and cannot change a byte. But a reader may lock
-   the file against writers: that is denial of service, and SECURITY.md says so. */
+/* A user who may only read the file does not get in, and cannot change a byte. But a reader may
+   lock the file against writers: that is denial of service, and SECURITY.md says so. */
 static void lock_as_reader(void *unused)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = POOL_LOCK_ROW};

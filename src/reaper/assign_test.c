@@ -60,8 +60,8 @@ static void an_assigned_seat_stays_until_that_process_ends(void)
     finish(pool, "assign", 1);
 }
 
-/* The row's lock went with the process that assigned the seat. That does not make the row free, also
-   in a table that is full. */
+/* The row's lock went with the process that assigned the seat. That does not make the row free,
+   also in a table that is full. */
 static void the_row_of_an_heir_is_not_free_as_long_as_it_lives(void)
 {
     struct usher_options options = {.seats = 1, .guests = 1};

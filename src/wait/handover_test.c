@@ -1,8 +1,8 @@
 /*
  * A seat is made over to another process, or given back, while somebody asks whether its holder
  * lives, and the holder is gone before the answer is there. The answer is about the wrong one,
- * then, and must not count. The process that asks is held up in the middle, in the system call that asks
- * (held_up.h).
+ * then, and must not count. The process that asks is held up in the middle, in the system call that
+ * asks (held_up.h).
  */
 #include "held_up.h"
 #include "mortals.h"

@@ -176,8 +176,8 @@ static void *come_and_queue(void *pool)
     return NULL;
 }
 
-/* V says that the sleeper's ticket is valid, and it was not granted. The next guest that comes finds
-   that, grants it the seat and takes its own place; no other process wakes it. */
+/* V says that the sleeper's ticket is valid, and it was not granted. The next guest that comes
+   finds that, grants it the seat and takes its own place; no other process wakes it. */
 static void a_guest_that_queues_wakes_another_before_it_sleeps(void)
 {
     struct usher_pool *pool = open_pool(1);
