@@ -114,8 +114,8 @@ struct duty {
     struct watch *watch;
 };
 void usher__duty_begin(struct duty *duty, struct usher_pool *pool, uint32_t row);
-/* Scan if it is time to. When to scan next. `last_wait_ns`: how long the guest waited the last time;
-   0: not known. */
+/* Scan if it is time to. When to scan next. `last_wait_ns`: how long the guest waited the last
+   time; 0: not known. */
 int64_t usher__duty_run(struct duty *duty, int64_t now, int64_t last_wait_ns);
 /* What its row says while it sleeps (enum format_watch), if it sleeps until `until_ns` at most. */
 uint32_t usher__duty_marks(const struct duty *duty, int64_t until_ns);
