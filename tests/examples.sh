@@ -57,7 +57,7 @@ so test ! -e "$USHER_DIR/workers-example" # it removed its pool
 so timeout 120 "$build/example_threads" >"$dir/out"
 so grep -qx '6 threads, 3 licences, 1000 rounds: never two with one licence' "$dir/out"
 
-# command: its exit status is the command's, its seat is given back, and what cannot be run is told
+# command: its exit status is the command's, its seat is given back, and the message if it cannot be run
 status=0
 timeout 60 "$build/example_command" encoders 1 sh -c 'exit 7' || status=$?
 so test "$status" -eq 7
