@@ -161,8 +161,10 @@ static uint32_t issued(const void *line)
 /* Has the pass a place in line that is not granted yet, as far as can be seen? */
 static bool is_waiting(const struct usher_gate *gate, const struct usher_pass *pass)
 {
-    return (pass->ticket & (GOOD_PASS | WAITING_PASS)) == WAITING_PASS &&
-           (pass->ticket ^ WAITING_PASS) <= gate_mask(guess(gate));
+    const struct gate_view v = gate_view(guess(gate));
+    const uint32_t ticket = pass->ticket ^ WAITING_PASS;
+    return (pass->ticket & (GOOD_PASS | WAITING_PASS)) == WAITING_PASS && ticket <= v.mask &&
+           ticket >> v.bits <= v.seats;
 }
 
 /* Wait with a pass that has a place in line. */

@@ -106,6 +106,9 @@ static void a_pass_is_good_for_one_leaving(void)
         copy.ticket = top << 30 | UINT32_MAX >> 2;
         EXPECT_EQ(usher_gate_leave(&world->gate, &copy), -EPERM);
     }
+    struct gate_view v = gate_view(gate_word());
+    copy.ticket = 1U << 30 | (v.seats + 1) << v.bits; /* a colour that there is not */
+    EXPECT_EQ(usher_gate_leave(&world->gate, &copy), -EPERM);
     EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
 }
 
