@@ -131,7 +131,8 @@ static void report(const struct cell *cells, unsigned count)
 }
 
 /* The median ratios of all cells. Wanted: at least `limit` in eight of nine cells, and FLOOR in
-   each, since in some cells a peer differs as much from itself. If it is not wanted, it is only shown. */
+   each, since in some cells a peer differs as much from itself. Without `wanted` the ratio is only
+   shown. */
 static void want_speed(const struct cell *cells, unsigned count, const char *peer,
                        const char *against, double limit, bool wanted)
 {
