@@ -52,10 +52,23 @@ static const struct {
      "took CPUs away are measured again for the same peer, a few times at most and for less\n"
      "than a minute in all; the least disturbed run counts. The number of repetitions is\n"
      "printed above as well."},
+    {"cpu", "While the holders sleep",
+     "A holder that waits for a disk, a device or a server sleeps with its seat. A waiter that\n"
+     "stays awake wins nothing then. The table shows the processor time of all processes\n"
+     "together for one entry. `semop+SEM_UNDO`, whose waiters always sleep, is the yardstick."},
+    {"bystander", "Beside other work",
+     "One or two processes that only compute run beside the processes that share seats. The\n"
+     "first table shows what these bystanders compute: waiters that stay awake take it from\n"
+     "them. The second table shows how fast the seats change hands meanwhile."},
+    {"ablation", "What each trick of waiting wins and costs",
+     "The policy of `src/wait/wait.h` has two tricks beyond sleeping: a waiter yields its\n"
+     "processor for a while before it sleeps, and a guest that loses the race for a ticket\n"
+     "backs off. The same library was built without the one, without the other, and without\n"
+     "both. A trick stays if it wins 10 % in several cells and costs no processor time."},
     {"handover", "Handed to a sleeper",
      "The time from just before a release until just after the other process has the seat. The\n"
      "limit is a futex and nothing else. The waiting process arrives 10 us earlier and is\n"
-     "asleep by then, unless it spins or yields for longer, as the pool and the gate do."},
+     "asleep by then, unless it yields for longer, as the pool and the gate do."},
     {"parked", "With a long line",
      "A seat is handed down a line of threads of 100 processes, all asleep. The kernel counts\n"
      "the wake-ups, as voluntary context switches."},

@@ -50,11 +50,11 @@ static void help(FILE *to)
         (void)fprintf(to, "  %-16s  %s\n", workloads[w].name, workloads[w].what);
     }
     (void)fprintf(to,
-                  "\nEach figure is the median of rounds in which all peers take turns, with the\n"
-                  "quartiles; a wanted figure is a ratio round by round, and said to be met, yes\n"
-                  "or NO; a ratio that is only told shows what the machine allows. Exit status:\n"
-                  "0 measured, whether met or not; 64 usage; 73 a file could not be written or\n"
-                  "read.\n");
+                  "\nEach figure is the median of rounds in which all peers take turns, with its\n"
+                  "quartiles. A ratio is computed round by round. For a ratio with a goal,\n"
+                  "usher-bench prints the goal and whether it is met: yes or NO. A ratio without\n"
+                  "a goal shows what the machine allows. Exit status: 0 measured, even if a goal\n"
+                  "is missed; 64 usage; 73 a file could not be written or read.\n");
 }
 
 struct asked {
