@@ -62,7 +62,9 @@ static uint64_t row_word(uint32_t row)
     return atomic_load(&core.words[core__row_at(&core, row)]);
 }
 
-static void sit_and_leave(uint32_t row, struct mine *mine, const struct core_take *take)
+/* `yields`: how long it stays. Beside other work each may take milliseconds. */
+static void sit_and_leave(uint32_t row, struct mine *mine, const struct core_take *take,
+                          uint32_t yields)
 {
     struct core_claim claim = {.row = row, .seats = core.seats, .run = mine->questions};
     claim.ok = take->granted && take->enter.seated;
@@ -76,7 +78,7 @@ static void sit_and_leave(uint32_t row, struct mine *mine, const struct core_tak
         atomic_fetch_add(&shared->clash, 1);
     }
     atomic_fetch_add(&shared->entries[row], 1);
-    for (uint32_t stay = below(3); stay > 0; stay--) {
+    for (; yields > 0; yields--) {
         (void)sched_yield();
     }
     atomic_store(&shared->owner[claim.seat], 0);
@@ -94,7 +96,7 @@ static void request(uint32_t row, struct mine *mine, bool may_give_up)
     EXPECT(!take.full);
     mine->cycles = take.run;
     if (take.granted) {
-        sit_and_leave(row, mine, &take);
+        sit_and_leave(row, mine, &take, below(3));
         return;
     }
     uint32_t patience = may_give_up && below(4) == 0 ? below(20) : UINT32_MAX;
@@ -111,7 +113,7 @@ static void request(uint32_t row, struct mine *mine, bool may_give_up)
         (void)core_finish_published(&core, &help);
         (void)sched_yield();
     }
-    sit_and_leave(row, mine, &take);
+    sit_and_leave(row, mine, &take, below(3));
 }
 
 static pid_t start(uint32_t row)
@@ -220,7 +222,7 @@ static void one_guest_alone_is_granted_at_once_and_leaves_no_trace(void)
         (void)core_take(&core, &take);
         EXPECT(take.granted);
         mine.cycles = take.run;
-        sit_and_leave(3, &mine, &take);
+        sit_and_leave(3, &mine, &take, 0);
     }
     expect_quiet(2);
 }
