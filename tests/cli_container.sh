@@ -84,6 +84,7 @@ ends "$pid" 0
 # The shell inside is killed and its seat goes to a waiter outside; a stopped shell keeps its seat.
 container inner 'sh -c "usher acquire p; echo \$\$ >\"\$USHER_TEST/shell\"; kill -STOP \$\$; exec sleep 1000" >"$USHER_TEST/number" & step on
     kill -KILL "$(cat "$USHER_TEST/shell")"; step killed; :'
+inner=$pid
 reaches inner on
 eventually is_not_empty "$dir/shell"
 hold next p
@@ -96,7 +97,7 @@ is_in next
 let_go next
 ends "$next" 0
 go inner
-ends "$pid" 0
+ends "$inner" 0
 
 # SIGTERM does not make a keeper give up a seat that is held.
 container stays 'seat=$(usher acquire p) || exit 1; for p in /proc/[0-9]*; do

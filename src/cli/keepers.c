@@ -267,21 +267,19 @@ static bool is_keeper_of(pid_t pid, const char *pool, pid_t holder, struct kept 
            (holder == 0 || kept->holder == holder);
 }
 
-/* Before Linux 5.3: the same as below, but the pid may be reused in between. SIGTERM then hits a
-   process of this user that was started within microseconds. */
-static int end_unpinned(pid_t pid, const char *pool, pid_t holder, int *lost)
+/* Before Linux 5.3 no signal can be sent to a process that is pinned, and there are only keepers of
+   pools on this machine: they check often by themselves. Wait for that. */
+static int await_keeper(pid_t pid, const char *pool, pid_t holder)
 {
     enum { TRIES = 500 };
     static struct kept kept;
     const struct timespec pause = {0, 10 * 1000 * 1000};
-    if (!is_keeper_of(pid, pool, holder, &kept) || kill(pid, SIGTERM) != 0) {
-        return 0;
-    }
-    *lost += kept.lost;
-    for (int t = 0; t < TRIES && is_keeper_of(pid, pool, holder, &kept); t++) {
+    int tries = 0;
+    while (tries < TRIES && is_keeper_of(pid, pool, holder, &kept)) {
         (void)nanosleep(&pause, NULL);
+        tries++;
     }
-    return 1;
+    return tries > 0;
 }
 
 /* If the process is a keeper of that pool for that holder, end it and wait until it has ended; of a
@@ -293,7 +291,7 @@ static int end_keeper(pid_t pid, const char *pool, pid_t holder, int *lost)
     int fd = pidfd_open(pid, 0); /* pins the process: its pid cannot be reused below */
     int released = 0;
     if (fd < 0 && errno == ENOSYS) {
-        return end_unpinned(pid, pool, holder, lost);
+        return await_keeper(pid, pool, holder);
     }
     if (fd >= 0 && is_keeper_of(pid, pool, holder, &kept) &&
         pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0) {

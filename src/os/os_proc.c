@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,8 +134,8 @@ int os_proc_stat(pid_t pid, struct os_stat *stat)
     char text[STAT_ROOM];
     dev_t own;
     dev_t device = 0;
-    if (kill(pid, 0) != 0 && errno == ESRCH) {
-        return -ESRCH; /* whatever /proc shows or hides */
+    if (getpgid(pid) < 0 && errno == ESRCH) {
+        return -ESRCH; /* of any user, and whatever /proc shows or hides */
     }
     int error = own_proc(&own);
     if (error != 0) {
