@@ -91,6 +91,10 @@ struct usher_pool; /* a handle: a pool as one process has opened it */
    any thread releases it or the process ends. Without this flag the end of a thread frees its
    seats. Release costs a mutex more, and never fails with -ENOSYS. */
 #define USHER_PROCESS_SEATS 32U
+/* This process is a keeper: it stays as long as the processes to which it assigns seats
+   (usher_assign). Processes in other pid namespaces then free such a seat when the keeper has ended
+   or closed the pool, so that a container that is killed as a whole keeps no seat. */
+#define USHER_KEEPER 64U
 
 /* How to open a pool. All zero: open an existing pool as it is, or create one with one seat. */
 struct usher_options {
@@ -214,13 +218,14 @@ USHER_API int usher_release(struct usher_pool *pool, struct usher_seat *seat);
  * Make the process `pid` the holder of a seat of ours. It must be alive and in our pid namespace.
  * The seat stays held until that process ends or usher_release_for is called, even if we end first.
  * After success usher_release of it fails with -EPERM. A process in another pid namespace cannot
- * see that `pid` has ended: there the seat stays held until a process of our namespace scans.
+ * see that `pid` has ended: there the seat stays held until a process of our namespace scans, or,
+ * with USHER_KEEPER, until we end.
  *
  *     -EPERM          this process does not hold the seat
  *     -ESRCH          no such process
  *     -EINVAL         pid is not positive, or the pool has no file
- *     -ENOSYS         the kernel is older than Linux 6.9 and cannot prove that process's death; or
- *                     as for usher_release
+ *     -ENOSYS         that process's death could not be proved: before Linux 6.9 that needs a /proc
+ *                     of our pid namespace which shows the process; or as for usher_release
  *     -EMFILE, -ENFILE  no file descriptor left
  *     -USHER_EFORKED  the handle was opened before fork
  *     -EOPNOTSUPP     on ZooKeeper
@@ -300,6 +305,14 @@ USHER_API int usher_check(const struct usher_pool *pool, const struct usher_seat
 USHER_API int usher_release_for(struct usher_pool *pool, pid_t pid);
 
 /*
+ * Give back one seat that this process has assigned, whatever else its holder holds.
+ *
+ *     -EPERM  this process has not assigned the seat, or it is free already
+ *     and the errors of usher_release_for
+ */
+USHER_API int usher_release_assigned(struct usher_pool *pool, const struct usher_seat *seat);
+
+/*
  * Scan all guests, and free what dead ones have left. Returns how many were dead. Waiters scan by
  * themselves; call it if no process waits, or if a long line died together.
  *
@@ -345,11 +358,15 @@ struct usher_guest {
     uint64_t ticket;   /* of a holder the low 20 bits are certain, the others if it is recent */
     int64_t since_ns;  /* CLOCK_MONOTONIC when it began to hold or to wait; 0: not recorded */
     /* In pools on ZooKeeper; elsewhere 0 and "". */
-    uint64_t fence;       /* of a holder: usher_lease.fence */
-    char where[80];       /* PID@MACHINE */
-    char label[32];       /* of a holder's seat, from the holder's usher_options.labels */
-    char note[128];       /* usher_options.note */
-    uint64_t reserved[3]; /* 0 */
+    uint64_t fence; /* of a holder: usher_lease.fence */
+    char where[80]; /* PID@MACHINE */
+    char label[32]; /* of a holder's seat, from the holder's usher_options.labels */
+    char note[128]; /* usher_options.note */
+    /* Where a guest's pid means something: the inode number of its pid namespace, as in
+       /proc/PID/ns/pid, and its pid there. 0: not known, or a pool of threads or on ZooKeeper. */
+    uint32_t pid_namespace;
+    pid_t pid_there;
+    uint64_t reserved[2]; /* 0 */
 };
 
 /*

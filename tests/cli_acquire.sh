@@ -203,6 +203,7 @@ wait $other 2>/dev/null || :
 status 0 usher run -n other true
 status 64 usher acquire other --for $other # it is dead
 says "$other"
+[ ! -s "$dir/out" ] || fail "a refused acquire printed $(cat "$dir/out")"
 now_is other '.free == 1'
 for bad in 0 x -1 1.5 99999999999 ''; do
     status 64 usher acquire other --for "$bad"
@@ -246,7 +247,17 @@ now_is other '.waiters == []'
 let_go holder
 ends "$holder" 0
 
-# If the number cannot be printed, the seat is released.
+# Without /proc the death of a holder could not be proved: refused, and nothing is printed.
+if unshare -m true 2>/dev/null; then
+    status 71 unshare -m sh -c 'mount -t tmpfs none /proc && usher acquire other --for $$'
+    says other "cannot hold a seat" /proc
+    [ ! -s "$dir/out" ] || fail "a refused acquire printed $(cat "$dir/out")"
+    now_is other '.free == 1'
+else
+    echo "SKIPPED: may not make a mount namespace here"
+fi
+
+# If the number cannot be printed, the seat is released, and no other seat of the holder.
 status 0 usher run full true
 got=0
 usher acquire full >/dev/full 2>"$dir/said.err" || got=$?
@@ -258,5 +269,11 @@ usher acquire full >&- 2>"$dir/said.err" || got=$?
 [ $got -eq 71 ] || fail "acquire without a standard output ended with $got"
 says usher
 now_is full '.free == 1'
+status 0 usher acquire two -k 2 --for $$
+got=0
+usher acquire two --for $$ >/dev/full 2>"$dir/said.err" || got=$?
+[ $got -eq 71 ] || fail "acquire to a full disk ended with $got"
+now_is two ".free == 1 and .holders[0].pid == $$"
+status 0 usher release two --for $$
 
 echo "$checks checks passed"

@@ -64,6 +64,26 @@ for wrapper in lives killed; do
     kill -KILL "$daemon"
 done
 
+# The same if wrapper and command are killed together.
+rm -f "$dir/daemon" "$dir/keeper.gate" "$dir/command"
+mkfifo "$dir/keeper.gate"
+# shellcheck disable=SC2016
+begin keeper usher run p -- sh -c 'sleep 1000 & echo $! >"$1/daemon"; echo $$ >"$1/command"; read -r go <"$1/keeper.gate"' sh "$dir"
+wrapper=$pid
+eventually is_not_empty "$dir/command"
+read -r command <"$dir/command"
+hold next p
+next=$pid
+eventually stands p 1 "$next"
+kill -KILL "$wrapper" "$command"
+ends "$wrapper" 137
+is_in next
+read -r daemon <"$dir/daemon"
+process_is "$daemon" SR || fail "the grandchild is not there: nothing was shown"
+let_go next
+ends "$next" 0
+kill -KILL "$daemon"
+
 # The command is stopped: it keeps its seat, the wrapper is not stopped, and the command can continue.
 hold stopped p
 wrapper=$pid

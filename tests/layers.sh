@@ -31,7 +31,7 @@ src/pool/file.c       mmap munmap                   # and mapped
 src/pool/guest.c      close munmap                  # a child process gives up what it had before fork
 src/pool/name.c       open close fstat mkdir geteuid # the directories in which names are looked up
 src/pool/pool.c       mmap munmap close             # the memory of a pool that is opened or closed
-src/pool/release.c    getpid                        # whether a seat is assigned to this process
+src/pool/assign.c     getpid                        # whether a seat is assigned to this process
 src/pool/remote.c     readlink dlopen               # the module for ZooKeeper is found and loaded
 src/pool/spawn.c      getpid getppid                # a child checks that its parent lives
 src/reaper/watch.c    poll close                    # descriptors of watched processes

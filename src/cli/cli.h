@@ -132,7 +132,8 @@ int cli_close(struct cli_wait *wait, int status);
 const char *cli_seat_label(const struct cli_options *options, uint32_t seat, char *room,
                            size_t size);
 
-/* keepers.c: start, find and end the keepers (keeper.c) that hold seats of remote pools. */
+/* keepers.c: start, find and end the keepers (keeper.c) that hold seats of remote pools, and those
+   of other pools in a container. */
 /* Start a keeper that waits for a seat and holds it for `holder`, and print the seat. Returns 0, or
    an exit code after a message. */
 int cli_keeper_start(const struct cli_options *options, pid_t holder);
@@ -143,6 +144,11 @@ int cli_keepers_release(const char *pool, pid_t holder, int *lost);
 bool cli_has_keeper(const char *pool);
 /* The process that a keeper holds its seat for; 0 if `keeper` is not a keeper with a seat. */
 pid_t cli_keeper_shell(pid_t keeper);
+/* Must a seat of a pool on this machine have a keeper? Yes in a pid namespace other than the
+   machine's: it can end as a whole, and outside of it pids mean nothing. */
+bool cli_needs_keeper(void);
+/* Print that a process cannot hold a seat; returns the exit code. */
+int cli_fail_holder(const char *pool, pid_t holder, int error);
 /* The names of a keeper, as ps shows them: while it holds its seat, and after the seat is lost. */
 #define CLI_KEEPER_HOLDS "usher-keep"
 #define CLI_KEEPER_LOST "usher-lost"
@@ -165,7 +171,9 @@ int64_t cli_lease_enforce(struct cli_lease *lease, pid_t child);
 /* nested.c: seats held by this process or its ancestors. */
 /* Does this process or an ancestor hold a seat of that pool? If so, fill in *seat. */
 bool cli_nested(struct usher_pool *pool, struct usher_seat *seat);
-/* As above, but only seats that usher run put into USHER_HELD. */
+/* Does process `pid` still hold that seat? */
+bool cli_still_held(struct usher_pool *pool, pid_t pid, const struct usher_seat *seat);
+/* As cli_nested, but only seats that usher run put into USHER_HELD. */
 bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat);
 /* Set the environment of the command: USHER_POOL, USHER_SEAT, .. and USHER_HELD. */
 int cli_environment(const struct cli_wait *wait, const struct usher_seat *seat, bool nested);

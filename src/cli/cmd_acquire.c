@@ -64,8 +64,14 @@ static pid_t calling_shell(void)
    seats that were lost before. */
 static int release_seats_of(const struct cli_wait *wait, pid_t holder, int *lost)
 {
-    return wait->pool == NULL ? cli_keepers_release(wait->pool_name, holder, lost)
-                              : usher_release_for(wait->pool, holder);
+    if (wait->pool == NULL) {
+        return cli_keepers_release(wait->pool_name, holder, lost);
+    }
+    int released = usher_release_for(wait->pool, holder);
+    if (released > 0 && cli_needs_keeper()) { /* their rows are free when the keepers have ended */
+        (void)cli_keepers_release(wait->pool_name, holder, lost);
+    }
+    return released;
 }
 
 /* Release the seats of the calling shell. If it has none and is a subshell, release those of the
@@ -79,24 +85,21 @@ static int release_seats_of_caller(const struct cli_wait *wait, int *lost)
     return released;
 }
 
-/* Print the seat, then assign it to the holder. If either fails, release the seat: no process would
-   know that it is held. */
-static int print_and_assign(struct cli_wait *wait, struct usher_seat *seat, pid_t holder)
+/* Assign the seat to the holder, then print it: what is printed is held. If either fails, release
+   the seat: no process would know that it is held. */
+static int assign_and_print(struct cli_wait *wait, struct usher_seat *seat, pid_t holder)
 {
     char text[CLI_SEAT_TEXT];
     cli_seat_text(wait, seat, text);
+    int assigned = usher_assign(wait->pool, seat, holder);
+    if (assigned != 0) {
+        (void)usher_release(wait->pool, seat);
+        return cli_fail_holder(wait->pool_name, holder, assigned);
+    }
     (void)fputs(text, stdout);
     int error = cli_flush(CLI_OK);
-    if (error == 0) {
-        int assigned = usher_assign(wait->pool, seat, holder);
-        if (assigned != 0) {
-            error = cli_fail(assigned == -ESRCH ? CLI_USAGE : CLI_OS,
-                             "pool %s: process %ld cannot hold a seat: %s", wait->pool_name,
-                             (long)holder, usher_strerror(assigned));
-        }
-    }
     if (error != 0) {
-        (void)usher_release(wait->pool, seat);
+        (void)usher_release_assigned(wait->pool, seat);
     }
     return error;
 }
@@ -117,7 +120,7 @@ static int verb_acquire(int argc, char **argv)
         return cli_fail(CLI_USAGE, "acquire: give one pool; see 'usher help acquire'");
     }
     pid_t holder = options.for_pid != 0 ? options.for_pid : calling_shell();
-    if (cli_is_remote(options.pool)) {
+    if (cli_is_remote(options.pool) || cli_needs_keeper()) {
         return cli_keeper_start(&options, holder);
     }
     error = cli_open(&wait, &options, 0);
@@ -131,7 +134,7 @@ static int verb_acquire(int argc, char **argv)
         }
         error = cli_get_seat(&wait, &seat);
         if (wait.got_seat) {
-            error = print_and_assign(&wait, &seat, holder);
+            error = assign_and_print(&wait, &seat, holder);
         }
         error = cli_close(&wait, error);
     }
@@ -187,7 +190,8 @@ const struct cli_verb cli_acquire = {
     "  --export           print a line for eval instead: USHER_SEAT, USHER_FENCE ..\n"
     "  --signal SIGNAL    zk:// only: send this to the holder before the seat is lost\n\n"
     "The seat of a zk:// pool is held by a background process, 'usher keep'. It ends when\n"
-    "the shell ends or calls 'usher release'.\n\n"
+    "the shell ends or calls 'usher release'. In a container every seat has one: it shows\n"
+    "to the processes outside that the container lives.\n\n"
     "  seat=$(usher acquire licences -k 2) || exit\n"
     "  ... use licence number $seat ...\n"
     "  usher release licences\n",

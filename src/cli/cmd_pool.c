@@ -1,7 +1,10 @@
 /* usher create, resize, remove, doctor: verbs that manage a pool. */
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static int verb_create(int argc, char **argv)
@@ -142,6 +145,66 @@ static void print_faults(struct usher_pool *pool, const char *name, int faults)
                  name);
 }
 
+/* A process that we can see in that pid namespace; 0: none. */
+static pid_t seen_in_namespace(uint32_t pid_namespace)
+{
+    DIR *directory = opendir("/proc");
+    char path[64];
+    struct stat status;
+    pid_t seen = 0;
+    for (const struct dirent *entry;
+         seen == 0 && directory != NULL && (entry = readdir(directory)) != NULL;) {
+        long pid = strtol(entry->d_name, NULL, 10);
+        (void)snprintf(path, sizeof path, "/proc/%ld/ns/pid", pid);
+        if (pid > 0 && stat(path, &status) == 0 && status.st_ino == pid_namespace) {
+            seen = (pid_t)pid;
+        }
+    }
+    if (directory != NULL) {
+        (void)closedir(directory);
+    }
+    return seen;
+}
+
+static void print_doubtful(const struct usher_guest *holder, const char *name)
+{
+    (void)printf("  Seat %u: its holder is process %ld", holder->seat, (long)holder->pid_there);
+    if (holder->pid != 0) {
+        (void)printf(". Its death cannot be proved from here.\n"
+                     "    Run 'usher doctor %s' as root or as the user of that process.\n",
+                     name);
+        return;
+    }
+    (void)printf(" of pid namespace %u. Its death cannot be proved from here.\n",
+                 holder->pid_namespace);
+    pid_t seen = seen_in_namespace(holder->pid_namespace);
+    if (seen != 0) {
+        (void)printf("    Run 'usher doctor %s' in that namespace, for example by\n"
+                     "    'nsenter -t %ld -p -m usher doctor %s'.\n",
+                     name, (long)seen, name);
+        return;
+    }
+    (void)printf("    Run 'usher doctor %s' in that namespace. No process seen here is in it. If\n"
+                 "    it is gone, nothing frees the seat: run 'usher resize %s 0', wait until the\n"
+                 "    other holders have ended, then run 'usher remove --force %s'.\n",
+                 name, name, name);
+}
+
+/* Name the holders of which no process here can know whether they live. */
+static void print_doubtful_holders(struct usher_pool *pool, const char *name)
+{
+    struct usher_info info = {0};
+    (void)usher_inspect(pool, &info, NULL, 0);
+    struct usher_guest *guests = calloc(info.holders + 1, sizeof *guests);
+    int count = guests == NULL ? 0 : usher_inspect(pool, NULL, guests, info.holders);
+    for (int g = 0; g < count && g < (int)info.holders; g++) {
+        if (guests[g].position == 0 && guests[g].alive < 0 && guests[g].pid_there != 0) {
+            print_doubtful(&guests[g], name);
+        }
+    }
+    free(guests);
+}
+
 static void print_counts(struct usher_pool *pool, const char *name)
 {
     struct usher_info info = {0}; /* stays 0 if the pool was removed meanwhile */
@@ -190,6 +253,7 @@ static int verb_doctor(int argc, char **argv)
         return error;
     }
     print_faults(wait.pool, options.pool, faults);
+    print_doubtful_holders(wait.pool, options.pool);
     print_counts(wait.pool, options.pool);
     usher_close(wait.pool);
     return faults > 0 ? CLI_FAULTS : CLI_OK;
@@ -231,7 +295,8 @@ const struct cli_verb cli_doctor = {
     "doctor POOL",
     "check a pool and clean up after dead processes",
     "Cleans up after dead processes, checks the pool for consistency, and prints what it\n"
-    "found and did. Exits with 1 if a fault is still there after a second. A pool does\n"
+    "found and did. Names holders whose death could not be proved from here, and what to\n"
+    "do about them. Exits with 1 if a fault is still there after a second. A pool does\n"
     "not need this to recover from a crash: its users do that.\n",
     verb_doctor,
 };

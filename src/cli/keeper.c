@@ -1,7 +1,9 @@
 /*
- * The keeper: a background process, started by usher acquire, that holds a seat of a remote pool
- * for a shell. The servers must hear from the holder all the time, and usher acquire itself ends at
- * once. (keepers.c starts, finds and ends keepers.)
+ * The keeper: a background process, started by usher acquire, that holds a seat for a shell.
+ * (keepers.c starts, finds and ends keepers.) There are two kinds.
+ *
+ * The keeper of a seat of a remote pool: the servers must hear from the holder all the time, and
+ * usher acquire itself ends at once.
  *
  *     The keeper releases the seat and ends when the shell ends, or on SIGTERM (from usher
  *     release).
@@ -15,6 +17,11 @@
  *     keeper leaves the terminal and sends a byte;  acquire ends.
  *
  * If acquire ends before it sends its byte, the seat was not printed, and the keeper releases it.
+ *
+ * The keeper of a seat of another pool, in a container: the shell holds the seat, by its pid, for
+ * all processes inside. Outside that pid means nothing. The keeper has the lock of the seat's row
+ * (USHER_KEEPER), and dies with the container: that proves to the processes outside that the shell
+ * is dead. The keeper ends when the shell holds the seat no more; SIGTERM makes it check that.
  */
 #include "cli/cli.h"
 
@@ -46,11 +53,16 @@ static bool has_ended(int pidfd)
     return poll(&ended, 1, 0) == 1;
 }
 
+int cli_fail_holder(const char *pool, pid_t holder, int error)
+{
+    return cli_fail(error == -ESRCH ? CLI_USAGE : CLI_OS,
+                    "pool %s: process %ld cannot hold a seat: %s", pool, (long)holder,
+                    usher_strerror(error));
+}
+
 static int fail_hold(const struct keeper *keeper, int error)
 {
-    return cli_fail(error == ESRCH ? CLI_USAGE : CLI_OS,
-                    "pool %s: process %ld cannot hold a seat: %s", keeper->wait.pool_name,
-                    (long)keeper->holder, usher_strerror(-error));
+    return cli_fail_holder(keeper->wait.pool_name, keeper->holder, -error);
 }
 
 /* Open the shell's standard error; -1 if that fails. The keeper keeps no descriptor of the shell
@@ -169,6 +181,49 @@ static int listen_for_signals(void)
     return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
+/* Stay until the shell holds the seat no more: it has ended, or its seat was released. */
+static void keep_lock(struct keeper *keeper)
+{
+    /* seconds between two checks: for a seat that was released without a signal to this process;
+       without a pidfd (before Linux 5.3) also for the end of the shell */
+    const struct timespec pause =
+        keeper->holder_fd >= 0 ? (struct timespec){5, 0} : (struct timespec){0, 200000000};
+    struct pollfd ends[] = {{keeper->holder_fd, POLLIN, 0}, {keeper->signal_fd, POLLIN, 0}};
+    while (ends[0].revents == 0 &&
+           cli_still_held(keeper->wait.pool, keeper->holder, &keeper->seat)) {
+        struct signalfd_siginfo info;
+        if (ppoll(ends, 2, &pause, NULL) > 0 && ends[1].revents != 0) {
+            (void)!read(keeper->signal_fd, &info, sizeof info);
+        }
+    }
+    (void)usher_reap(keeper->wait.pool); /* if the guest table is full, others free the seat */
+    usher_close(keeper->wait.pool);
+}
+
+static int get_and_assign(struct keeper *keeper)
+{
+    struct cli_wait *wait = &keeper->wait;
+    int status = cli_get_seat(wait, &keeper->seat);
+    if (!wait->got_seat) {
+        return cli_close(wait, status);
+    }
+    keeper->signal_fd = listen_for_signals();
+    int error =
+        keeper->signal_fd < 0 ? -errno : usher_assign(wait->pool, &keeper->seat, keeper->holder);
+    if (error != 0) {
+        (void)usher_release(wait->pool, &keeper->seat);
+        return cli_close(wait, fail_hold(keeper, -error));
+    }
+    if (!send_seat(keeper)) {
+        (void)usher_release_assigned(wait->pool, &keeper->seat);
+        return cli_close(wait, status);
+    }
+    leave_terminal();
+    end_acquire(keeper);
+    keep_lock(keeper);
+    return CLI_OK;
+}
+
 static int get_and_keep(struct keeper *keeper)
 {
     struct cli_wait *wait = &keeper->wait;
@@ -221,11 +276,12 @@ static int verb_keep(int argc, char **argv)
     keeper.acquire_fd = (int)fd;
     keeper.wait.pool_name = options.pool;
     keeper.holder_fd = pidfd_open(keeper.holder, 0);
-    if (keeper.holder_fd < 0) {
+    bool remote = cli_is_remote(options.pool);
+    if (keeper.holder_fd < 0 && (remote || (errno != ENOSYS && errno != EPERM))) {
         return fail_hold(&keeper, errno);
     }
     options.note = cli_command_of(keeper.holder, note, sizeof note);
-    error = cli_open(&keeper.wait, &options, 0);
+    error = cli_open(&keeper.wait, &options, remote ? 0 : USHER_KEEPER);
     if (error != 0) {
         return error;
     }
@@ -236,7 +292,7 @@ static int verb_keep(int argc, char **argv)
         }
         return cli_close(&keeper.wait, CLI_OK);
     }
-    return get_and_keep(&keeper);
+    return remote ? get_and_keep(&keeper) : get_and_assign(&keeper);
 }
 
 const struct cli_verb cli_keep = {

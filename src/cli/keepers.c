@@ -1,6 +1,6 @@
 /*
  * Start, find and end keepers (keeper.c): usher acquire starts one, usher release ends those of a
- * shell. Keepers are found in /proc by their name and their command line, `usher keep .. POOL PID
+ * shell. Seats of remote pools have keepers, and in a container those of other pools. Keepers are found in /proc by their name and their command line, `usher keep .. POOL PID
  * FD`.
  */
 #include "cli/cli.h"
@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_WORDS = 24, WORD_ROOM = 32, CMDLINE_ROOM = 2 * PATH_MAX };
@@ -89,6 +90,25 @@ static void make_command_line(struct words *words, const struct cli_options *opt
     add_word(words, NULL);
 }
 
+/* Have every descriptor from `first` on closed by exec. */
+static int close_on_exec(int first)
+{
+    if (close_range((unsigned)first, ~0U, CLOSE_RANGE_CLOEXEC) == 0) {
+        return 0;
+    }
+    DIR *directory = opendir("/proc/self/fd"); /* before Linux 5.11 */
+    if (directory == NULL) {
+        return -1;
+    }
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        int fd = (int)strtol(entry->d_name, NULL, 10);
+        if (isdigit((unsigned char)entry->d_name[0]) && fd >= first) {
+            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        }
+    }
+    return closedir(directory);
+}
+
 /* In the child: exec the keeper. Until it has handed the seat over, SIGTERM ends it when we die. */
 static void exec_keeper(const struct cli_options *options, pid_t holder, int fd,
                         const sigset_t *mask, pid_t parent)
@@ -101,9 +121,8 @@ static void exec_keeper(const struct cli_options *options, pid_t holder, int fd,
     }
     /* do not inherit locks or pipes of the shell */
     if (nowhere >= 0 && dup2(nowhere, STDIN_FILENO) >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
-        close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0 &&
-        fcntl(fd, F_SETFD, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 &&
-        getppid() == parent) {
+        close_on_exec(STDERR_FILENO + 1) == 0 && fcntl(fd, F_SETFD, 0) == 0 &&
+        prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent) {
         (void)sigprocmask(SIG_SETMASK, mask, NULL);
         (void)execv("/proc/self/exe", words.argv);
     }
@@ -248,17 +267,36 @@ static bool is_keeper_of(pid_t pid, const char *pool, pid_t holder, struct kept 
            (holder == 0 || kept->holder == holder);
 }
 
-/* If the process is a keeper of that pool for that holder, end it and wait until it has ended.
-   Returns 1, or 0 if it is no such keeper. */
+/* Before Linux 5.3 no signal can be sent to a process that is pinned, and there are only keepers of
+   pools on this machine: they check often by themselves. Wait for that. */
+static int await_keeper(pid_t pid, const char *pool, pid_t holder)
+{
+    enum { TRIES = 500 };
+    static struct kept kept;
+    const struct timespec pause = {0, 10 * 1000 * 1000};
+    int tries = 0;
+    while (tries < TRIES && is_keeper_of(pid, pool, holder, &kept)) {
+        (void)nanosleep(&pause, NULL);
+        tries++;
+    }
+    return tries > 0;
+}
+
+/* If the process is a keeper of that pool for that holder, end it and wait until it has ended; of a
+   pool on this machine, at most 5 s: it stays if the holder has got another seat meanwhile. Returns
+   1, or 0 if it is no such keeper. */
 static int end_keeper(pid_t pid, const char *pool, pid_t holder, int *lost)
 {
     static struct kept kept;
     int fd = pidfd_open(pid, 0); /* pins the process: its pid cannot be reused below */
     int released = 0;
+    if (fd < 0 && errno == ENOSYS) {
+        return await_keeper(pid, pool, holder);
+    }
     if (fd >= 0 && is_keeper_of(pid, pool, holder, &kept) &&
         pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0) {
         struct pollfd ended = {fd, POLLIN, 0};
-        while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
+        while (poll(&ended, 1, cli_is_remote(pool) ? -1 : 5000) < 0 && errno == EINTR) {
         }
         *lost += kept.lost;
         released = 1;
@@ -295,6 +333,13 @@ int cli_keepers_release(const char *pool, pid_t holder, int *lost)
     }
     (void)closedir(directory);
     return released;
+}
+
+bool cli_needs_keeper(void)
+{
+    const ino_t machine = 0xeffffffc; /* of the first pid namespace: a constant of Linux */
+    struct stat status;
+    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != machine;
 }
 
 bool cli_has_keeper(const char *pool)

@@ -35,13 +35,13 @@ static int holders_of(struct usher_pool *pool, struct usher_guest **guests)
     return count < (int)info.holders ? count : (int)info.holders;
 }
 
-static bool still_held(struct usher_pool *pool, long pid, const struct usher_seat *seat)
+bool cli_still_held(struct usher_pool *pool, pid_t pid, const struct usher_seat *seat)
 {
     struct usher_guest *guests;
     bool found = false;
     int count = holders_of(pool, &guests);
     for (int g = 0; g < count && guests[g].position == 0 && !found; g++) {
-        found = guests[g].pid == (pid_t)pid && ((guests[g].ticket ^ seat->ticket) & 0xfffff) == 0 &&
+        found = guests[g].pid == pid && ((guests[g].ticket ^ seat->ticket) & 0xfffff) == 0 &&
                 guests[g].seat == seat->number && guests[g].alive != 0;
         ancestor_fence = guests[g].fence;
     }
@@ -97,7 +97,7 @@ bool cli_nested_run(struct usher_pool *pool, struct usher_seat *seat)
             (size_t)used < length && strlen(path) == length - (size_t)used &&
             strncmp(line + used, path, length - (size_t)used) == 0) {
             *seat = (struct usher_seat){.number = number, .ticket = ticket};
-            if (still_held(pool, pid, seat)) {
+            if (cli_still_held(pool, (pid_t)pid, seat)) {
                 return true;
             }
         }

@@ -58,30 +58,50 @@ static inline void os_cancel_restore(int before)
     (void)pthread_setcancelstate(before, NULL);
 }
 
+/*
+ * What tells a process from every other that has or had its pid. A row of a pool says which of the
+ * two its owner has (FORMAT_BY_PID, FORMAT_BY_START); one is never compared with the other.
+ *
+ *     OS_BY_INODE   the inode number of its pidfd 44 | a hash of the boot 20. Linux 6.9 or later: no
+ *                   other process gets that number until the next boot.
+ *     OS_BY_START   its start time in clock ticks 32 | a hash of how the reader's time namespace
+ *                   shifts start times 20 (0: not at all) | a hash of the boot 12. Any kernel. A
+ *                   process that gets the pid within the same tick (10 ms) is taken for the owner:
+ *                   that errs towards "alive".
+ *
+ * A hash of the boot is 0 if the boot cannot be known.
+ */
+enum os_witness { OS_UNKNOWN, OS_BY_INODE, OS_BY_START };
+struct os_identity {
+    enum os_witness witness; /* OS_UNKNOWN: none, and the value is 0 */
+    uint64_t value;
+};
+
 /* This process, as others can recognise it. */
 struct os_self {
     uint32_t pid, pid_namespace; /* namespace 0: cannot be known here */
-    uint64_t identity;           /* 0: this kernel gives processes none */
+    struct os_identity identity;
 };
 void os_self(struct os_self *self);
-/* The identity of the process that is `pid` now; 0: this kernel cannot tell. -ESRCH: there is none;
-   -EMFILE and the like. */
-int os_identity(pid_t pid, uint64_t *identity);
+/* The identity of the process that is `pid` now; OS_UNKNOWN: none can be had here, because /proc is
+   missing, hides that process or belongs to another pid namespace. -ESRCH: there is no such
+   process; -EMFILE and the like. Async-signal-safe. */
+int os_identify(pid_t pid, struct os_identity *identity);
 
 /* Whether the process that was `pid` with that identity has ended. OS_OTHER_BOOT: there is one like
    it, but its identity is of another boot, by what is to be seen of the boot here. */
 enum os_end { OS_CANNOT_TELL, OS_ENDED, OS_OTHER_BOOT, OS_LIVES };
-enum os_end os_process_ended(pid_t pid, uint64_t identity);
+enum os_end os_process_ended(pid_t pid, const struct os_identity *identity);
 /* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet.
    */
-bool os_process_exited(pid_t pid, uint64_t identity);
+bool os_process_exited(pid_t pid, const struct os_identity *identity);
 /* Keep a descriptor in reserve until os_unreserve has been called as often as this. With it the two
    questions above are answered even if the process has used up its descriptors. */
 void os_reserve(void);
 void os_unreserve(void);
-/* A descriptor that becomes readable when that process ends; -ESRCH: it has, or it is another;
-   -EXDEV: OS_OTHER_BOOT; any other error: cannot tell. */
-int os_watch_process(pid_t pid, uint64_t identity);
+/* A descriptor that becomes readable when that process ends (Linux 5.3 or later); -ESRCH: it has,
+   or it is another; -EXDEV: OS_OTHER_BOOT; any other error: cannot tell. */
+int os_watch_process(pid_t pid, const struct os_identity *identity);
 
 /* Locks of one byte of a file that belong to the open description: gone with its last copy. */
 int os_lock(int fd, off_t byte); /* -EAGAIN: another description has it */

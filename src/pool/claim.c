@@ -13,20 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
-                       uint32_t pid)
+void usher__guest_sign(struct usher_pool *pool, uint32_t row, const struct os_identity *identity,
+                       uint32_t flags, uint32_t pid)
 {
     struct format_row *signed_ = &pool->rows[row];
+    flags |= identity->witness == OS_BY_INODE   ? FORMAT_BY_PID
+             : identity->witness == OS_BY_START ? FORMAT_BY_START
+                                                : 0;
     atomic_store(&signed_->owner, 0);
-    atomic_store(&signed_->identity, identity);
+    atomic_store(&signed_->identity, identity->value);
     atomic_store(&signed_->owner, format_owner(pool->self.pid_namespace, flags, pid));
 }
 
 void usher__claim_sign(struct usher_pool *pool, uint32_t row)
 {
     atomic_store(&pool->rows[row].since_ns, 0);
-    usher__guest_sign(pool, row, pool->self.identity, FORMAT_BY_LOCK | FORMAT_BY_PID,
-                      pool->self.pid);
+    usher__guest_sign(pool, row, &pool->self.identity, FORMAT_BY_LOCK, pool->self.pid);
 }
 
 struct guest *usher__guest_with(const struct usher_pool *pool, uint32_t row)

@@ -63,8 +63,8 @@ static const struct {
     {EOPNOTSUPP, "pools on ZooKeeper do not have that"},
     {USHER_ETICKETS, "the pool has issued 2^34 tickets since one that is still held: have that "
                      "seat released"},
-    {ENOSYS, "this kernel cannot prove the death of another process (Linux 6.9 can), or refuses "
-             "membarrier(2)"},
+    {ENOSYS, "the death of that process could not be proved here: mount a /proc of this pid "
+             "namespace that shows the process; or the kernel refuses membarrier(2)"},
 };
 
 const char *usher_strerror(int error)

@@ -60,7 +60,7 @@ struct format_past {
     _Atomic uint64_t durations; /* waited, in ms, 32 | held, in ms, 32 */
 };
 
-/* Whose a row is: how a guest is found to be dead (lib/alive.c). The owner writes these, holding
+/* Whose a row is: how a guest is found to be dead (reaper/alive.c). The owner writes these, holding
    the row's lock; `owner` last, and 0 while the others change. */
 struct format_row {
     _Atomic uint64_t word;      /* the core's; this and the next are in one cache line, always */
@@ -68,8 +68,8 @@ struct format_row {
     _Atomic int64_t since_ns;   /* CLOCK_MONOTONIC when it began to wait or to hold; 0: not noted */
     _Atomic uint32_t watch;     /* enum format_watch: the sleeper's notes for its wakers */
     _Atomic uint32_t gave_up;
-    _Atomic uint64_t owner;    /* pid namespace 32 | flags 8 | pid 24 */
-    _Atomic uint64_t identity; /* of the process, never used twice; 0: this kernel has none */
+    _Atomic uint64_t owner;                 /* pid namespace 32 | flags 8 | pid 24 */
+    _Atomic uint64_t identity;              /* of the process (os.h); 0: none */
     _Atomic uint32_t announced[CORE_SLOTS]; /* the core's: what the owner relies on */
 };
 
@@ -79,9 +79,12 @@ enum format_removed {
 };
 
 enum format_owner_flags {
-    FORMAT_BY_LOCK = 1, /* dead if the row's lock is free */
-    FORMAT_BY_PID = 2,  /* dead if, seen from the same pid namespace, the process is gone */
-    FORMAT_ASSIGNED = 4 /* the seat was assigned to that process (usher_assign) */
+    FORMAT_BY_LOCK = 1,  /* dead if the row's lock is free */
+    FORMAT_BY_PID = 2,   /* dead if, seen from the same pid namespace, the process is gone */
+    FORMAT_ASSIGNED = 4, /* the seat was assigned to that process (usher_assign) */
+    FORMAT_BY_START = 8, /* as FORMAT_BY_PID, but the identity is OS_BY_START. Never together: a
+                            program of format 6 that does not know this flag asks the lock only */
+    FORMAT_KEPT = 16     /* the lock is that of a keeper, which stays as long as the process */
 };
 
 enum format_watch {

@@ -37,6 +37,8 @@ static struct usher_guest *add(const struct usher_pool *pool, struct found *foun
         format_owner_namespace(owner) == pool->self.pid_namespace) {
         guest->pid = (pid_t)format_owner_pid(owner);
     }
+    guest->pid_namespace = format_owner_namespace(owner);
+    guest->pid_there = guest->pid_namespace == 0 ? 0 : (pid_t)format_owner_pid(owner);
     guest->alive = usher__alive(read_only(pool), found->round, row);
     return guest;
 }

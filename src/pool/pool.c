@@ -57,7 +57,7 @@ static void discard(struct usher_pool *pool)
 static bool acceptable(const struct usher_options *options)
 {
     const unsigned known = USHER_EXISTING | USHER_EXCLUSIVE | USHER_KEEP | USHER_TIMES |
-                           USHER_NO_WATCHDOG | USHER_PROCESS_SEATS;
+                           USHER_NO_WATCHDOG | USHER_PROCESS_SEATS | USHER_KEEPER;
     uint32_t rest = 0;
     for (unsigned i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++) {
         rest |= options->reserved[i];

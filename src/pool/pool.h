@@ -221,15 +221,49 @@ int usher__visit(struct usher_pool *pool, uint32_t *by);
 void usher__visit_end(struct usher_pool *pool, uint32_t by);
 /* Say that a row is ours, or whose it is. */
 void usher__claim_sign(struct usher_pool *pool, uint32_t row);
-void usher__guest_sign(struct usher_pool *pool, uint32_t row, uint64_t identity, uint32_t flags,
-                       uint32_t pid);
+void usher__guest_sign(struct usher_pool *pool, uint32_t row, const struct os_identity *identity,
+                       uint32_t flags, uint32_t pid);
+/* The identity of the owner of a row. A row with both flags, or with neither, has none; nor has one
+   of an older version on a kernel before Linux 6.9, whose value is 0. */
+static inline struct os_identity usher__row_identity(uint64_t owner, uint64_t value)
+{
+    uint32_t flags = format_owner_flags(owner) & (FORMAT_BY_PID | FORMAT_BY_START);
+    enum os_witness witness = value == 0                 ? OS_UNKNOWN
+                              : flags == FORMAT_BY_PID   ? OS_BY_INODE
+                              : flags == FORMAT_BY_START ? OS_BY_START
+                                                         : OS_UNKNOWN;
+    return (struct os_identity){witness, witness == OS_UNKNOWN ? 0 : value};
+}
+static inline bool usher__same_identity(const struct os_identity *a, const struct os_identity *b)
+{
+    return a->witness != OS_UNKNOWN && a->witness == b->witness && a->value == b->value;
+}
+/* Is the owner of a row one that we can ask about by its pid? */
+static inline bool usher__is_askable(const struct usher_pool *pool, uint64_t owner,
+                                     const struct os_identity *identity)
+{
+    return identity->witness != OS_UNKNOWN && pool->self.identity.witness != OS_UNKNOWN &&
+           pool->self.pid_namespace != 0 &&
+           format_owner_namespace(owner) == pool->self.pid_namespace;
+}
+/* Is the owner of a row this process? */
+static inline bool usher__is_self(const struct usher_pool *pool, uint64_t owner,
+                                  const struct os_identity *identity)
+{
+    return format_owner_pid(owner) == pool->self.pid &&
+           format_owner_namespace(owner) == pool->self.pid_namespace &&
+           usher__same_identity(identity, &pool->self.identity);
+}
 
 /* release.c */
+/* The guest of this process that holds the seat, or NULL. */
+struct guest *usher__held_by(const struct usher_pool *pool, const struct usher_seat *seat);
 /* Take the seat from the thread that acquired it, to release it, to assign it or to spawn with it.
    NULL: *error is -EPERM or -ENOSYS. In both cases the pool's mutex is locked until
    usher__take_over_done, which sets the guest's state. */
 struct guest *usher__take_over(struct usher_pool *pool, const struct usher_seat *seat, int *error);
 void usher__take_over_done(struct usher_pool *pool, struct guest *guest, enum guest_state state);
+/* assign.c */
 /* Give back an assigned seat for the process that holds it, in the cycle that was read before.
    Whether the caller is the first to do so. */
 bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle);

@@ -1,11 +1,10 @@
-/* usher_release, and seats that are assigned to other processes. */
+/* usher_release and usher_check. (assign.c has seats that are assigned to other processes.) */
 #include "core/fast.h"
 #include "core/repeat.h"
 #include "pool/pool.h"
 #include "wait/act.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 /* It has been given back: the times are for usher_history, and not for the next one in this row. */
 static void note_times(struct usher_pool *pool, struct guest *guest, int64_t since)
@@ -100,8 +99,7 @@ static inline __attribute__((always_inline)) int leave_again(struct usher_pool *
     return 0;
 }
 
-/* The guest of this process that holds the seat, or NULL. */
-static struct guest *held_by(const struct usher_pool *pool, const struct usher_seat *seat)
+struct guest *usher__held_by(const struct usher_pool *pool, const struct usher_seat *seat)
 {
     if (!usher__is_held(seat->request)) {
         return NULL;
@@ -129,7 +127,7 @@ struct guest *usher__take_over(struct usher_pool *pool, const struct usher_seat 
 {
     *error = -EPERM;
     (void)pthread_mutex_lock(&pool->mutex);
-    struct guest *guest = held_by(pool, seat);
+    struct guest *guest = usher__held_by(pool, seat);
     if (guest == NULL) {
         return NULL;
     }
@@ -241,119 +239,6 @@ int usher_release(struct usher_pool *pool, struct usher_seat *seat)
     return leave_again(pool, guest);
 }
 
-int usher_assign(struct usher_pool *pool, struct usher_seat *seat, pid_t pid)
-{
-    uint64_t identity;
-    if (pool->generation != *usher__generation) {
-        return -USHER_EFORKED;
-    }
-    if (pool->module != NULL) {
-        return -EOPNOTSUPP;
-    }
-    if (!pool->shared || pid <= 0) {
-        return -EINVAL;
-    }
-    struct guest *guest = held_by(pool, seat);
-    if (guest == NULL) {
-        return -EPERM;
-    }
-    int error = os_identity(pid, &identity);
-    if (error != 0) {
-        return error;
-    }
-    /* A child that assigns the seat to itself before exec has the row's lock, too, with USHER_KEEP.
-       Of any other process that is not known. */
-    bool has_lock = (pool->flags & USHER_KEEP) && pid == getpid();
-    bool known = identity != 0 && pool->self.pid_namespace != 0;
-    if (!known && !has_lock) {
-        return -ENOSYS; /* its death could not be proved */
-    }
-    if (known && os_process_ended(pid, identity) == OS_ENDED) {
-        return -ESRCH;
-    }
-    guest = usher__take_over(pool, seat, &error);
-    if (guest != NULL) {
-        usher__guest_sign(pool, guest->row, identity,
-                          FORMAT_ASSIGNED | (known ? FORMAT_BY_PID : 0) |
-                              (has_lock ? FORMAT_BY_LOCK : 0),
-                          (uint32_t)pid);
-    }
-    usher__take_over_done(pool, guest, GUEST_AWAY);
-    return guest != NULL ? 0 : error;
-}
-
-bool usher__release_assigned(struct pool_act *act, uint32_t row, uint32_t cycle)
-{
-    struct usher_pool *pool = act->pool;
-    bool first = usher__reap_first(pool, row, cycle);
-    if (first) {
-        int64_t since = usher__noted_ns(atomic_load(&pool->rows[row].since_ns));
-        struct guest *guest = usher__guest_with(pool, row);
-        usher__past_note(pool, guest == NULL ? 0 : guest->waited_ns,
-                         since == 0 ? 0 : os_now_ns() - since);
-        atomic_fetch_add(&pool->rows[row].seat_hint, 1);
-    }
-    usher__reap_finish(act, row, cycle, true);
-    return first;
-}
-
-/* A seat that a child assigned to itself, with the lock that it inherited, is given back by its
-   parent: usher release in a command of usher run does not take the seat away. */
-static bool guarded(struct usher_pool *pool, uint32_t row, uint64_t owner)
-{
-    return (format_owner_flags(owner) & FORMAT_BY_LOCK) && usher__guest_with(pool, row) == NULL &&
-           os_locked(pool->fd, (off_t)POOL_LOCK_ROW + row) == 1;
-}
-
-/* Give back the seat of a row that is assigned to the process. Whether the caller is the first. */
-static bool release_row_for(struct pool_act *act, uint32_t row, uint32_t pid)
-{
-    struct usher_pool *pool = act->pool;
-    struct core_watch watch;
-    CORE_FRESH(watch);
-    watch.by = act->by;
-    watch.row = row;
-    (void)core_watch(&act->core, &watch);
-    uint64_t owner = atomic_load(&pool->rows[row].owner);
-    enum core_state state = core_row_state(watch.r);
-    bool released =
-        (format_owner_flags(owner) & FORMAT_ASSIGNED) && format_owner_pid(owner) == pid &&
-        format_owner_namespace(owner) == pool->self.pid_namespace &&
-        (state == CORE_GRANTED || state == CORE_ENTERING) && !guarded(pool, row, owner) &&
-        usher__release_assigned(act, row, core_row_cycle(watch.r));
-    core_unwatch(&act->core, act->by);
-    return released;
-}
-
-int usher_release_for(struct usher_pool *pool, pid_t pid)
-{
-    uint32_t by;
-    int released = 0;
-    int error;
-    if (pool->generation != *usher__generation) {
-        return -USHER_EFORKED;
-    }
-    if (pool->module != NULL) {
-        return -EOPNOTSUPP;
-    }
-    error = usher__visit(pool, &by);
-    if (error != 0) {
-        return error;
-    }
-    struct pool_act act;
-    usher__act_begin(&act, pool, by);
-    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
-        uint64_t owner = atomic_load(&pool->rows[row].owner);
-        if ((format_owner_flags(owner) & FORMAT_ASSIGNED) &&
-            format_owner_pid(owner) == (uint32_t)pid) {
-            released += release_row_for(&act, row, (uint32_t)pid);
-        }
-    }
-    usher__act_end(&act);
-    usher__visit_end(pool, by);
-    return released;
-}
-
 int usher_check(const struct usher_pool *pool, const struct usher_seat *seat,
                 struct usher_lease *lease)
 {
@@ -364,5 +249,5 @@ int usher_check(const struct usher_pool *pool, const struct usher_seat *seat,
     if (pool->module != NULL) {
         return pool->module->lease(pool->remote, seat, lease);
     }
-    return held_by(pool, seat) != NULL ? 0 : -EPERM;
+    return usher__held_by(pool, seat) != NULL ? 0 : -EPERM;
 }

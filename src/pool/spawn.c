@@ -36,16 +36,13 @@ struct spawn {
 static void sign_for_parent(const struct spawn *spawn)
 {
     const struct os_self *self = &spawn->pool->self;
-    usher__guest_sign(spawn->pool, spawn->row, self->identity, FORMAT_BY_LOCK | FORMAT_BY_PID,
-                      self->pid);
+    usher__guest_sign(spawn->pool, spawn->row, &self->identity, FORMAT_BY_LOCK, self->pid);
 }
 
 /* Without an identity the child's death can be seen by the lock alone. */
-static void sign_for_child(const struct spawn *spawn, uint64_t identity)
+static void sign_for_child(const struct spawn *spawn, const struct os_identity *identity)
 {
-    bool known = identity != 0 && spawn->pool->self.pid_namespace != 0;
-    usher__guest_sign(spawn->pool, spawn->row, identity,
-                      FORMAT_ASSIGNED | FORMAT_BY_LOCK | (known ? FORMAT_BY_PID : 0),
+    usher__guest_sign(spawn->pool, spawn->row, identity, FORMAT_ASSIGNED | FORMAT_BY_LOCK,
                       (uint32_t)getpid());
 }
 
@@ -54,14 +51,14 @@ static int begin(void *context)
 {
     struct spawn *spawn = context;
     const struct usher_command *command = spawn->command;
-    uint64_t identity;
+    struct os_identity identity;
     int error = os_keep_open(spawn->pool->fd);
-    error = error != 0 ? error : os_identity(getpid(), &identity);
+    error = error != 0 ? error : os_identify(getpid(), &identity);
     if (error != 0) {
         return error;
     }
     spawn->stage = STAGE_SIGNING;
-    sign_for_child(spawn, identity);
+    sign_for_child(spawn, &identity);
     spawn->stage = STAGE_SIGNED;
     if (getppid() != spawn->parent) {
         return -ESRCH;

@@ -5,8 +5,10 @@
  *                      when every copy of that description is closed: at death, and at exec. A
  *                      child that was forked behind our back may keep it: then it errs towards
  *                      alive. Valid in every pid namespace.
- *     the process      its pid, and an identity that no other process ever has, tell within one pid
- *                      namespace that it has ended, zombie or gone.
+ *     the process      its pid, and an identity that no other process has (os.h), tell within one
+ *                      pid namespace that it has ended, zombie or gone. There are two kinds of
+ *                      identities, and the row says which it has: one kind is never compared with
+ *                      the other.
  *
  * A witness that cannot tell says nothing. Stopped, slow, swapped out: alive.
  */
@@ -24,7 +26,7 @@ struct alive_round {
     uint32_t every, first; /* of which rows the locks are asked for: first, first + every, .. */
     uint32_t room;
     struct asked {
-        uint64_t identity; /* 0: free */
+        struct os_identity identity; /* OS_UNKNOWN: free */
         uint32_t pid;
         enum os_end end;
     } processes[]; /* by their pids, or some places further */
@@ -45,20 +47,21 @@ struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks)
 }
 
 /* Ask for a process, but once in a round. */
-static enum os_end ended(struct alive_round *round, uint32_t pid, uint64_t identity)
+static enum os_end ended(struct alive_round *round, uint32_t pid,
+                         const struct os_identity *identity)
 {
     struct asked *free_one = NULL;
     uint32_t probes = round == NULL || round->room == 0 ? 0 : ROUND_PROBES;
     for (uint32_t p = 0; p < probes && free_one == NULL; p++) {
         struct asked *asked = &round->processes[(pid + p) % round->room];
-        if (asked->identity == identity && asked->pid == pid) {
+        if (usher__same_identity(&asked->identity, identity) && asked->pid == pid) {
             return asked->end;
         }
-        free_one = asked->identity == 0 ? asked : NULL;
+        free_one = asked->identity.witness == OS_UNKNOWN ? asked : NULL;
     }
     enum os_end end = os_process_ended((pid_t)pid, identity);
     if (free_one != NULL) {
-        *free_one = (struct asked){identity, pid, end};
+        *free_one = (struct asked){*identity, pid, end};
     }
     return end;
 }
@@ -78,38 +81,29 @@ static bool read_owner(const struct format_row *row, uint64_t *owner, uint64_t *
     return *owner != 0 && *owner == atomic_load(&row->owner);
 }
 
-static bool ours(const struct usher_pool *pool, uint64_t owner, uint64_t identity)
-{
-    return format_owner_pid(owner) == pool->self.pid &&
-           format_owner_namespace(owner) == pool->self.pid_namespace &&
-           identity == pool->self.identity && pool->self.identity != 0;
-}
-
 /* What the witnesses say of the owner as it was read. */
 static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row, uint64_t owner,
-               uint64_t identity)
+               const struct os_identity *identity)
 {
     uint32_t flags = format_owner_flags(owner);
-    bool same_namespace =
-        pool->self.pid_namespace != 0 && format_owner_namespace(owner) == pool->self.pid_namespace;
-    bool by_pid =
-        (flags & FORMAT_BY_PID) && same_namespace && identity != 0 && pool->self.identity != 0;
-    enum os_end end = by_pid && !ours(pool, owner, identity)
-                          ? ended(round, format_owner_pid(owner), identity)
-                          : OS_CANNOT_TELL;
+    bool by_pid = usher__is_askable(pool, owner, identity);
+    bool self = by_pid && usher__is_self(pool, owner, identity);
+    enum os_end end =
+        by_pid && !self ? ended(round, format_owner_pid(owner), identity) : OS_CANNOT_TELL;
     /* If the machine was started anew the locks are gone, too: where there is one, it decides. */
     if (end == OS_ENDED || (end == OS_OTHER_BOOT && !(flags & FORMAT_BY_LOCK))) {
         return 0;
     }
+    bool known = self || end == OS_LIVES;
     if (by_pid && (flags & FORMAT_ASSIGNED) && end != OS_OTHER_BOOT) {
-        return 1; /* the lock may have been the assigning process's, which is gone */
+        return known ? 1 : -1; /* the lock may have been the assigning process's, which is gone */
     }
     if ((flags & FORMAT_BY_LOCK) && lock_is_due(round, row, end) &&
         usher__guest_with(pool, row) == NULL &&
         os_locked(pool->fd, (off_t)POOL_LOCK_ROW + row) == 0) {
         return 0;
     }
-    return (flags & FORMAT_BY_LOCK) || same_namespace ? 1 : -1;
+    return known || (flags & FORMAT_BY_LOCK) ? 1 : -1;
 }
 
 int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row)
@@ -120,10 +114,12 @@ int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t ro
         return 1; /* its threads give back what they have when they end */
     }
     bool whole = read_owner(&pool->rows[row], &owner, &identity);
-    int alive = ask(pool, round, row, whole ? owner : format_owner(0, FORMAT_BY_LOCK, 0), identity);
+    owner = whole ? owner : 0;
+    struct os_identity known = usher__row_identity(owner, identity);
+    int alive = ask(pool, round, row, whole ? owner : format_owner(0, FORMAT_BY_LOCK, 0), &known);
     /* The dead process may have assigned its seat to another one in its last moment: then that one
        matters, and the next scan asks about it. */
-    if (alive == 0 && atomic_load(&pool->rows[row].owner) != (whole ? owner : 0)) {
+    if (alive == 0 && atomic_load(&pool->rows[row].owner) != owner) {
         return -1;
     }
     return alive;

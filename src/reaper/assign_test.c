@@ -220,6 +220,36 @@ static void a_seat_is_assigned_to_living_processes_only(void)
     finish(pool, "assign", 1);
 }
 
+static void one_of_several_assigned_seats_can_be_given_back(void)
+{
+    struct usher_pool *pool = scene_open("one", 3);
+    struct usher_pool *other = scene_open("one", 3);
+    pid_t heir = scene_start(idle, NULL);
+    for (int round = 0; round < 3; round++) {
+        struct usher_seat seats[3] = {scene_acquire(pool), scene_acquire(pool),
+                                      scene_acquire(pool)};
+        EXPECT_EQ(usher_release_assigned(pool, &seats[0]), -EPERM); /* it is ours */
+        for (int s = 0; s < 3; s++) {
+            EXPECT_EQ(usher_assign(pool, &seats[s], heir), 0);
+        }
+        EXPECT_EQ(usher_release_assigned(other, &seats[1]), -EPERM);
+        EXPECT_EQ(usher_release_assigned(pool, &seats[1]), 0);
+        EXPECT_EQ(usher_release_assigned(pool, &seats[1]), -EPERM);
+        EXPECT_EQ(scene_info(pool).free, 1);
+        struct usher_seat again = scene_acquire(pool);
+        EXPECT_EQ(again.number, seats[1].number);
+        EXPECT_EQ(again.flags, 0);
+        EXPECT_EQ(usher_assign(pool, &again, heir), 0);
+        EXPECT_EQ(usher_release_assigned(pool, &seats[1]), -EPERM); /* another request */
+        EXPECT_EQ(usher_release_for(pool, heir), 3);
+        EXPECT_EQ(usher_release_assigned(pool, &seats[0]), -EPERM);
+    }
+    EXPECT_EQ(scene_info(pool).reaped, 0);
+    scene_kill(heir);
+    usher_close(other);
+    finish(pool, "one", 3);
+}
+
 static void compete_to_release(void *unused)
 {
     (void)unused;
@@ -273,7 +303,8 @@ static void *wait_assign_and_come_again(void *context)
     return NULL;
 }
 
-/* The newest of the history comes first. */
+/* Three seats were given back, and one of the three guests had waited. A process notes a seat after
+   it has given it back, so that the order is not certain. */
 static void the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones(void)
 {
     enum { WAITED_MS = 20 };
@@ -292,8 +323,11 @@ static void the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones(void)
     EXPECT_EQ(usher_release(pool, &seat), 0);
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     EXPECT_EQ(usher_history(pool, past, 3), 3);
-    EXPECT(past[1].waited_ms >= WAITED_MS);
-    EXPECT_EQ(past[0].waited_ms, 0);
+    int waited = 0;
+    for (int p = 0; p < 3; p++) {
+        waited += past[p].waited_ms >= WAITED_MS;
+    }
+    EXPECT_EQ(waited, 1);
     finish(pool, "assign", 1);
 }
 
@@ -305,6 +339,7 @@ int main(void)
     RUN(an_heir_that_ends_by_itself_has_given_its_seat_back);
     RUN(anybody_may_give_back_what_is_assigned);
     RUN(a_seat_is_assigned_to_living_processes_only);
+    RUN(one_of_several_assigned_seats_can_be_given_back);
     RUN(what_several_give_back_at_once_is_counted_once);
     RUN(the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones);
     return 0;

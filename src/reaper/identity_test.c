@@ -79,6 +79,8 @@ static void reuse(struct usher_pool *pool, enum dying how)
     if (!space_next_pid(dead)) {
         _exit(77);
     }
+    /* In another clock tick; witness_test has the same one. */
+    scene_pause_us(2000000 / sysconf(_SC_CLK_TCK));
     pid_t next = scene_start(idle, NULL);
     EXPECT_EQ(next, dead);
     EXPECT_EQ(usher_reap(pool), 1);
@@ -106,7 +108,11 @@ static void reuse_pids(void *unused)
     (void)unused;
     for (int round = 0; round < 3; round++) {
         for (enum dying how = HOLDER; how < DYING; how++) {
-            reuse(pool, how);
+            /* An old kernel knows processes by /proc alone, and this one may be another's. */
+            bool by_lock = how == HOLDER || how == WAITER;
+            if (by_lock || pool->self.identity.witness != OS_UNKNOWN) {
+                reuse(pool, how);
+            }
         }
     }
     usher_close(pool);

@@ -159,11 +159,101 @@ static void from_outside_a_child_is_not_taken_for_its_parent(void)
     finish(pool, "outside", 1);
 }
 
+/* In a container with its own /proc: assign the seat to a child. `context`: the flags of the pool.
+   told[0] SCENE_LEAVE: give the child's seat back. */
+static void idle(void *unused)
+{
+    (void)unused;
+    stay();
+}
+
+static void assign_inside(void *context)
+{
+    const unsigned *flags = context;
+    struct usher_pool *pool;
+    EXPECT_EQ(usher_open(&pool, "kept", &(struct usher_options){.flags = *flags}), 0);
+    struct usher_seat seat = scene_acquire(pool);
+    pid_t heir = scene_start(idle, NULL);
+    EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
+    atomic_store(&board->flags[1], heir);
+    atomic_store(&board->flags[0], 1);
+    UNTIL(atomic_load(&board->told[0]) == SCENE_LEAVE);
+    struct usher_pool *other = scene_open("kept", 0);
+    EXPECT_EQ(usher_release_for(other, heir),
+              1); /* its keeper has the lock, and does not guard it */
+    stay();
+}
+
+static pid_t start_assigning(unsigned *flags)
+{
+    scene_clear();
+    pid_t container = space_start(assign_inside, flags, true);
+    UNTIL(atomic_load(&board->flags[0]) == 1);
+    return container;
+}
+
+static void a_container_that_ends_with_an_assigned_seat_and_its_keeper_leaves_the_seat(void)
+{
+    unsigned keeper = USHER_KEEPER;
+    struct usher_guest guest;
+    struct usher_pool *pool = scene_open("kept", 1);
+    for (int round = 0; round < 3; round++) {
+        pid_t container = start_assigning(&keeper);
+        for (int i = 0; i < 100; i++) {
+            EXPECT_EQ(usher_reap(pool), 0);
+        }
+        expect_taken(pool);
+        EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
+        EXPECT_EQ(guest.alive, 1);
+        EXPECT_EQ(guest.pid, 0);
+        EXPECT_EQ(guest.pid_there, (pid_t)atomic_load(&board->flags[1]));
+        if (round == 2) {
+            atomic_store(&board->told[0], SCENE_LEAVE);
+            struct usher_seat seat = get_soon(pool);
+            EXPECT_EQ(seat.flags, 0);
+            EXPECT_EQ(usher_release(pool, &seat), 0);
+            scene_kill(container);
+            continue;
+        }
+        pid_t waiter = scene_waiter(1, "kept", 1);
+        scene_kill(container);
+        UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
+        EXPECT_EQ(board->seat[1].flags, USHER_INHERITED);
+        scene_leave(1, waiter);
+    }
+    finish(pool, "kept", 1);
+}
+
+/* Nothing proves the death of a holder that has neither a lock nor a pid here. */
+static void without_a_keeper_nobody_outside_knows_about_an_assigned_seat(void)
+{
+    unsigned none = 0;
+    struct usher_guest guest;
+    struct usher_pool *pool = scene_open("kept", 1);
+    pid_t container = start_assigning(&none);
+    for (int dead = 0; dead < 2; dead++) {
+        EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
+        EXPECT_EQ(guest.alive, -1);
+        EXPECT_EQ(guest.pid, 0);
+        EXPECT(guest.pid_namespace != 0);
+        expect_taken(pool);
+        if (dead == 0) {
+            scene_kill(container);
+        }
+    }
+    usher_close(pool);
+    EXPECT_EQ(usher_discard("kept"), 0);
+}
+
 int main(void)
 {
     scene_begin();
     RUN(a_holder_in_another_namespace_is_alive_until_it_dies);
     RUN(pids_that_collide_are_never_mixed_up);
     RUN(from_outside_a_child_is_not_taken_for_its_parent);
+    if (space_allowed()) {
+        RUN(a_container_that_ends_with_an_assigned_seat_and_its_keeper_leaves_the_seat);
+        RUN(without_a_keeper_nobody_outside_knows_about_an_assigned_seat);
+    }
     return 0;
 }

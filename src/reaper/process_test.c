@@ -316,7 +316,13 @@ static void inspecting_shows_the_processes_and_counts_what_they_did(void)
     finish(pool, "look", 2);
 }
 
-/* A kernel that has no pidfd: then the locks have to do. */
+static void idle(void *unused)
+{
+    (void)unused;
+    stay();
+}
+
+/* A kernel that has no pidfd: then /proc tells. */
 static void without_pidfds(void *unused)
 {
     struct usher_seat seat;
@@ -333,8 +339,18 @@ static void without_pidfds(void *unused)
         scene_kill(holder);
         seat = get_soon(pool);
         EXPECT_EQ(seat.flags, USHER_INHERITED);
-        EXPECT_EQ(usher_assign(pool, &seat, getppid()), -ENOSYS);
+        pid_t heir = scene_start(idle, NULL);
+        EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
+        expect_taken(pool);
+        if (round == 0) {
+            scene_kill(heir);
+        } else {
+            kill_to_zombie(heir);
+        }
+        seat = get_soon(pool);
+        EXPECT_EQ(seat.flags, USHER_INHERITED);
         EXPECT_EQ(usher_release(pool, &seat), 0);
+        EXPECT(round == 0 || scene_end(heir) == SIGKILL);
     }
     usher_close(pool);
 }

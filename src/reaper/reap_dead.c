@@ -61,8 +61,11 @@ static bool reap_watched(struct pool_act *act, uint32_t row, uint64_t word)
         return false;
     }
     /* A command that has ended normally, and whose wrapper has not given the seat back yet. */
-    if ((format_owner_flags(owner) & FORMAT_ASSIGNED) && owner != 0 &&
-        os_process_exited((pid_t)format_owner_pid(owner), atomic_load(&pool->rows[row].identity))) {
+    struct os_identity identity =
+        usher__row_identity(owner, atomic_load(&pool->rows[row].identity));
+    if ((format_owner_flags(owner) & FORMAT_ASSIGNED) &&
+        usher__is_askable(pool, owner, &identity) &&
+        os_process_exited((pid_t)format_owner_pid(owner), &identity)) {
         (void)usher__release_assigned(act, row, core_row_cycle(word));
         return true;
     }

@@ -63,15 +63,14 @@ static void forget(struct watch *watch)
 static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
 {
     uint64_t owner = atomic_load(&pool->rows[row].owner);
-    uint64_t identity = atomic_load(&pool->rows[row].identity);
-    bool by_pid = (format_owner_flags(owner) & FORMAT_BY_PID) && identity != 0 &&
-                  pool->self.identity != 0 && pool->self.pid_namespace != 0 &&
-                  format_owner_namespace(owner) == pool->self.pid_namespace;
+    struct os_identity identity =
+        usher__row_identity(owner, atomic_load(&pool->rows[row].identity));
+    bool by_pid = usher__is_askable(pool, owner, &identity);
     if (watch->count == WATCH_MOST || watch->locks == WATCH_MOST) {
         watch->all = false;
         return;
     }
-    if (by_pid && identity == pool->self.identity && format_owner_pid(owner) == pool->self.pid) {
+    if (usher__is_self(pool, owner, &identity)) {
         return;
     }
     if (!by_pid) {
@@ -79,7 +78,7 @@ static void add(struct usher_pool *pool, struct watch *watch, uint32_t row)
         watch->polled = false;
         return;
     }
-    int fd = os_watch_process((pid_t)format_owner_pid(owner), identity);
+    int fd = os_watch_process((pid_t)format_owner_pid(owner), &identity);
     if (fd < 0) { /* dead by now, or no descriptor to be had */
         watch->all = false;
         watch->died = watch->died || fd == -ESRCH;

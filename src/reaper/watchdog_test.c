@@ -68,9 +68,9 @@ static void count_threads(void)
 
 static struct pollfd watch(pid_t process)
 {
-    uint64_t identity;
-    EXPECT_EQ(os_identity(process, &identity), 0);
-    return (struct pollfd){.fd = os_watch_process(process, identity), .events = POLLIN};
+    struct os_identity identity;
+    EXPECT_EQ(os_identify(process, &identity), 0);
+    return (struct pollfd){.fd = os_watch_process(process, &identity), .events = POLLIN};
 }
 
 static void a_death_wakes_a_sleeper_that_would_sleep_for_ever(void)

@@ -135,6 +135,12 @@ static void assign(struct guest *guest, unsigned pid)
     if (guest->held > 0 && pid % 2 == 0) {
         (void)documented(
             usher_assign(guest->pool, &guest->seats[guest->held - 1], pids[pid / 2 % 5]), errors);
+        if (pid % 8 == 0) {
+            static const int refused[] = {EPERM, EUSERS, 0};
+            stage_call("usher_release_assigned");
+            (void)documented(usher_release_assigned(guest->pool, &guest->seats[guest->held - 1]),
+                             refused);
+        }
     } else {
         stage_call("usher_release_for");
         (void)documented(usher_release_for(guest->pool, pids[pid / 2 % 5]), others);

@@ -19,9 +19,16 @@ static struct {
 } locks[LOCKS];
 static unsigned locked, wakes;
 
-static uint64_t identity_of(pid_t pid)
+/* Every third process has the identity of a kernel without pidfs. */
+static struct os_identity identity_of(pid_t pid)
 {
-    return (uint64_t)pid * 7 + 1;
+    return (struct os_identity){pid % 3 == 2 ? OS_BY_START : OS_BY_INODE, (uint64_t)pid * 7 + 1};
+}
+
+static bool is_of(pid_t pid, const struct os_identity *identity)
+{
+    struct os_identity right = identity_of(pid);
+    return identity->witness == right.witness && identity->value == right.value;
 }
 
 void stage_reset_os(void)
@@ -110,26 +117,26 @@ void os_self(struct os_self *self)
     *self = (struct os_self){.pid = SELF, .pid_namespace = 1, .identity = identity_of(SELF)};
 }
 
-int os_identity(pid_t pid, uint64_t *identity)
+int os_identify(pid_t pid, struct os_identity *identity)
 {
     stage_moment();
-    *identity = pid % 5 == 4 ? 0 : identity_of(pid);
+    *identity = pid % 5 == 4 ? (struct os_identity){OS_UNKNOWN, 0} : identity_of(pid);
     return pid > MOST_PID ? -ESRCH : 0;
 }
 
-enum os_end os_process_ended(pid_t pid, uint64_t identity)
+enum os_end os_process_ended(pid_t pid, const struct os_identity *identity)
 {
     stage_moment();
-    if (pid > MOST_PID || identity != identity_of(pid) || (pid != SELF && pid % 3 == 0)) {
+    if (pid > MOST_PID || !is_of(pid, identity) || (pid != SELF && pid % 3 == 0)) {
         return OS_ENDED;
     }
     return pid % 7 == 6 ? OS_OTHER_BOOT : pid % 2 == 0 ? OS_LIVES : OS_CANNOT_TELL;
 }
 
-bool os_process_exited(pid_t pid, uint64_t identity)
+bool os_process_exited(pid_t pid, const struct os_identity *identity)
 {
     stage_moment();
-    return identity == identity_of(pid) && pid % 2 == 0;
+    return is_of(pid, identity) && pid % 2 == 0;
 }
 
 void os_reserve(void)
@@ -140,7 +147,7 @@ void os_unreserve(void)
 {
 }
 
-int os_watch_process(pid_t pid, uint64_t identity)
+int os_watch_process(pid_t pid, const struct os_identity *identity)
 {
     enum os_end end = os_process_ended(pid, identity);
     return end == OS_ENDED ? -ESRCH : end == OS_OTHER_BOOT ? -EXDEV : eventfd(0, EFD_CLOEXEC);
