@@ -47,7 +47,7 @@ boot_monitor() {
 }
 
 # boot_examine LOG: the machine stands still. Append what its CPUs and its tasks do: the registers, three times, and
-# the kernel's own reports (sysrq: l CPUs, w blocked tasks, t all tasks, q timers), if the kernel still answers.
+# the kernel's own reports (sysrq: 9 prints all, l CPUs, w blocked tasks, t all tasks, q timers), if the kernel still answers.
 boot_examine() {
     echo "== examined by tools/kernels ==" >>"$1"
     for pause in 1 1 1; do
@@ -55,7 +55,7 @@ boot_examine() {
         sleep $pause
     done
     boot_monitor 'info pic'
-    for key in l w q t; do
+    for key in 9 l w q t; do
         boot_monitor 'chardev-send-break console'
         sleep 0.3
         timeout 5 sh -c "printf $key >'$pipe.console.in'" || :
@@ -89,6 +89,7 @@ boot_watch() {
         fi
         boot_examine "$log"
         kill -KILL "$machine" 2>/dev/null || :
+        break
     done
     [ ! -t 1 ] || printf '\r%60s\r' ''
 }

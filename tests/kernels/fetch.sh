@@ -118,7 +118,7 @@ fetch_images() {
                 cd "$home"
                 fetch_apt apt-get -q download "$package=$version" &&
                     for deb in *.deb; do
-                        dpkg-deb --fsys-tarfile "$deb" | tar -x --wildcards './boot/vmlinuz*' '*vmlinuz*' && rm "$deb"
+                        dpkg-deb --fsys-tarfile "$deb" | tar -x --wildcards '*/vmlinuz*' && rm "$deb"
                     done && touch "done"
             ) >"$store/log/get-$series" 2>&1 || :
         fi
