@@ -19,8 +19,11 @@ boot_initramfs() {
         strip -o "$root/tests/$test" "$1/$test"
         echo "$test"
     done <tests/kernels/crash.list >"$root/tests/list"
-    # the libraries, at the same paths
-    ldd "$root/bin/usher" "$root"/tests/*_* | sed -n 's/.*[ \t]\(\/[^ ]*\) (0x.*/\1/p' | sort -u |
+    # the libraries, at the same paths; glibc loads libgcc_s when a thread is cancelled
+    {
+        ldd "$root/bin/usher" "$root"/tests/*_* | sed -n 's/.*[ \t]\(\/[^ ]*\) (0x.*/\1/p'
+        PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n 's/.*libgcc_s\.so\.1 (libc6,x86-64.* => //p'
+    } | sort -u |
         while read -r library; do
             mkdir -p "$root$(dirname "$library")"
             cp -L "$library" "$root$library"
@@ -110,11 +113,12 @@ boot_once() {
     console=$!
     ended=
     begun=$(date +%s)
+    # shellcheck disable=SC2086 # QEMU is a list of words
     qemu-system-x86_64 -nodefaults -display none -no-reboot -accel "${ACCEL:-tcg}" -smp "$cpus" -m 1024 \
         -kernel "$image" -initrd "$run/initramfs.gz" \
         -append "console=ttyS0 quiet panic=-1 sysrq_always_enabled USHER_PARTS=${PARTS:-scenarios,crash} ${ONLY:+USHER_ONLY=$ONLY} ${APPEND:-}" \
         -chardev pipe,id=console,path="$pipe.console" -serial chardev:console \
-        -chardev pipe,id=monitor,path="$pipe" -mon chardev=monitor,mode=readline \
+        -chardev pipe,id=monitor,path="$pipe" -mon chardev=monitor,mode=readline ${QEMU:-} \
         </dev/null >"$log.qemu" 2>&1 &
     machine=$!
     boot_watch "$log"
