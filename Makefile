@@ -4,18 +4,19 @@ PRESET ?= gcc
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 CTEST := ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
-SETUPS := setup-build setup-demo setup-test setup-lint setup-check setup-bench
+SETUPS := setup-build setup-demo setup-test setup-lint setup-check setup-bench \
+	setup-kernels
 
 .NOTPARALLEL: # Ninja and ctest run things in parallel
-.PHONY: all help build quick demo test model check kill lint fmt bench loop fuzz cluster install \
-	clean $(SETUPS)
+.PHONY: all help build quick demo test model check kill lint fmt bench loop fuzz cluster kernels \
+	install clean $(SETUPS)
 
 all: build ## build what can be built here, and run the unit tests
 	$(CTEST) -L unit
 
 help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
-	@echo "  make setup-STEP installs the packages of a step: build, demo, test, lint, check, bench"
+	@echo "  make setup-STEP installs the packages of a step: build, demo, test, lint, check, bench, kernels"
 	@echo "PRESET=gcc|clang|asan|tsan chooses the build; JOBS=N bounds compilers and tests at once"
 
 build: ## build only; a part whose libraries are missing is left out
@@ -74,6 +75,10 @@ cluster: build ## test pools on three ZooKeeper servers that fail, and on client
 	@tools/setup --check test
 	@$(BUILD)/zk_cluster_test
 	@$(BUILD)/zk_clients_test
+
+kernels: build ## boot other kernels and test usher on them; KERNELS="6.1 6.12" or files, CPUS="1 2"
+	@tools/setup --check kernels
+	@tools/kernels $(BUILD) $(KERNELS)
 
 install: build ## install under /usr/local; PREFIX= and DESTDIR= choose another place
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
