@@ -1,14 +1,12 @@
 # bash completion for usher(1): verbs, their options, pools; after the pool of run, commands.
 # It needs only bash; if the package bash-completion is loaded, commands use their own completions.
 
-# The directory of pools that are named without a slash.
-_usher_directory() {
+# The directories of pools that are named without a slash, one on each line.
+_usher_directories() {
     if [[ -n ${USHER_DIR-} ]]; then
-        printf '%s' "$USHER_DIR"
-    elif [[ ${XDG_RUNTIME_DIR-} == /* ]]; then
-        printf '%s' "$XDG_RUNTIME_DIR/usher"
+        printf '%s\n' "$USHER_DIR"
     else
-        printf '%s' "/dev/shm/usher-$EUID"
+        printf '%s\n' "/run/usher/$EUID" "/dev/shm/usher-$EUID" /run/usher/shared
     fi
 }
 
@@ -22,13 +20,14 @@ _usher_pools() {
         mapfile -t COMPREPLY < <(compgen -f -- "$1")
         return
     fi
-    directory=$(_usher_directory)
-    for file in "$directory"/*; do
-        name=${file##*/}
-        if [[ -f $file && $name == "$1"* ]]; then
-            COMPREPLY+=("$(printf '%q' "$name")")
-        fi
-    done
+    while IFS= read -r directory; do
+        for file in "$directory"/*; do
+            name=${file##*/}
+            if [[ -f $file && -w $file && $name == "$1"* ]]; then
+                COMPREPLY+=("$(printf '%q' "$name")")
+            fi
+        done
+    done < <(_usher_directories)
 }
 
 _usher_options() {
@@ -39,7 +38,7 @@ _usher_options() {
                    --for --export --signal --guests --mode" ;;
     release) echo "--for" ;;
     status) echo "--json" ;;
-    create) echo "-k --seats --guests --mode" ;;
+    create) echo "-k --seats --labels --guests --mode --group --define --defined" ;;
     remove) echo "--force" ;;
     esac
 }
@@ -50,6 +49,7 @@ _usher_value() {
     --for) mapfile -t COMPREPLY < <(cd /proc && compgen -G "$2*" | grep -x '[0-9]*') ;;
     --env) mapfile -t COMPREPLY < <(compgen -v -W CUDA_VISIBLE_DEVICES -- "$2" | sort -u) ;;
     --signal) mapfile -t COMPREPLY < <(compgen -A signal -- "SIG${2#SIG}") ;;
+    --group) mapfile -t COMPREPLY < <(compgen -g -- "$2") ;;
     --mode) mapfile -t COMPREPLY < <(compgen -W '600 660 666' -- "$2") ;;
     esac
 }
@@ -85,7 +85,7 @@ _usher() {
             over=yes:
             ;;
         -k | -w | -E | -c | --seats | --wait | --conflict-exit-code | --command | --labels | --env | \
-            --for | --signal | --guests | --mode)
+            --for | --signal | --guests | --mode | --group)
             option=${COMP_WORDS[at]}
             [[ $option == -c || $option == --command ]] && line=yes
             [[ ${COMP_WORDS[at + 1]-} == = ]] && ((at++)) # bash cuts --mode=660 in three

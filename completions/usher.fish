@@ -1,13 +1,11 @@
 # fish completion for usher(1): verbs, their options, pools; after the pool of run, commands.
 
-# The directory of pools that are named without a slash.
-function __usher_directory
+# The directories of pools that are named without a slash, one on each line.
+function __usher_directories
     if test -n "$USHER_DIR"
         echo $USHER_DIR
-    else if string match -q '/*' -- "$XDG_RUNTIME_DIR"
-        echo $XDG_RUNTIME_DIR/usher
     else
-        echo /dev/shm/usher-(id -u)
+        printf '%s\n' /run/usher/(id -u) /dev/shm/usher-(id -u) /run/usher/shared
     end
 end
 
@@ -18,8 +16,10 @@ function __usher_pools
         __fish_complete_path (commandline -ct)
         return
     end
-    for file in (__usher_directory)/*
-        test -f $file; and basename -- $file
+    for directory in (__usher_directories)
+        for file in $directory/*
+            test -f $file; and test -w $file; and basename -- $file
+        end
     end
 end
 
@@ -39,7 +39,7 @@ function __usher_operands
             set over yes
         else if test $over = yes
             set -a operands $word
-        else if contains -- $word -k -w -E -c --seats --wait --conflict-exit-code --command --labels --env --for --signal --guests --mode
+        else if contains -- $word -k -w -E -c --seats --wait --conflict-exit-code --command --labels --env --for --signal --guests --mode --group
             contains -- $word -c --command; and set -a operands run-a-line
             set -e words[1]
         else if not string match -q -- '-*' $word
@@ -108,13 +108,16 @@ complete -c usher -n '__usher_option run,acquire' -s n -l nonblock -d 'Do not wa
 complete -c usher -n '__usher_option run,acquire' -s w -l wait -x -d 'Wait at most this long: 1.5, 30s, 5m, 1h'
 complete -c usher -n '__usher_option run,acquire' -s E -l conflict-exit-code -x -d 'Exit code if no seat became free in time'
 complete -c usher -n '__usher_option run' -s c -l command -x -d 'Run a line of shell'
-complete -c usher -n '__usher_option run' -l labels -x -d 'Names for seats 0, 1, ..'
+complete -c usher -n '__usher_option run,create' -l labels -x -d 'Names for seats 0, 1, ..'
 complete -c usher -n '__usher_option run' -l env -x -a '(set --names --export) CUDA_VISIBLE_DEVICES' -d 'Set this variable to the label or the number'
 complete -c usher -n '__usher_option run' -l warn-only -d 'zk:// only: if the seat is lost, let the command run'
 complete -c usher -n '__usher_option run,acquire' -s v -l verbose -d 'Print the seat, the time waited and the time held'
 complete -c usher -n '__usher_option run,acquire' -s q -l quiet -d 'Print nothing while waiting'
 complete -c usher -n '__usher_option run,acquire,create' -l guests -x -d 'New pool: maximum number of holders and waiters'
 complete -c usher -n '__usher_option run,acquire,create' -l mode -x -a '600 660 666' -d 'New pool: permissions'
+complete -c usher -n '__usher_verb create' -l group -x -a '(__fish_complete_groups)' -d 'For the members of this group'
+complete -c usher -n '__usher_verb create' -l define -d 'Also write a definition of the pool'
+complete -c usher -n '__usher_verb create' -l defined -d 'Create all pools that have a definition and are missing'
 complete -c usher -n '__usher_verb acquire,release' -l for -x -a '(__fish_complete_pids)' -d 'The process that holds it'
 complete -c usher -n '__usher_verb acquire' -l export -d 'Print a line for eval: USHER_SEAT, USHER_FENCE and so on'
 complete -c usher -n '__usher_verb acquire' -l signal -x -a '(kill -l | string split " ")' -d 'zk:// only: send this before the seat is lost'

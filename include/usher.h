@@ -67,6 +67,9 @@ USHER_API int usher_version(void);
 #define USHER_ETRUNCATED EMSGSIZE     /* the file is shorter than its header says */
 #define USHER_ENOTPOOL EBADMSG        /* the file is not a pool */
 #define USHER_EFORMAT EPROTONOSUPPORT /* a pool of another format version or byte order */
+#define USHER_ETWICE ENOTUNIQ         /* two pools have the name */
+#define USHER_EDELETED ENOLINK        /* the file was deleted, and processes still use the pool */
+#define USHER_EDEFINITION EBADE       /* the definition of the pool is wrong */
 /* Of pools on ZooKeeper. */
 #define USHER_ELOST EKEYEXPIRED    /* the session ended: the seat or place in line is lost */
 #define USHER_EREVOKED EKEYREVOKED /* a third party deleted the ticket */
@@ -95,24 +98,38 @@ struct usher_pool; /* a handle: a pool as one process has opened it */
    (usher_assign). Processes in other pid namespaces then free such a seat when the keeper has ended
    or closed the pool, so that a container that is killed as a whole keeps no seat. */
 #define USHER_KEEPER 64U
+/* With USHER_EXISTING: only look at the pool, by usher_inspect, usher_history, usher_verify and
+   usher_reap. Calls that need a row of the guest table fail with -EPERM. Root can open the pool of
+   any user in this way; its owner can truncate the file, and then root's process gets SIGBUS. */
+#define USHER_INSPECT 128U
+/* Do not choose a number of seats. If options.seats is 0, create the pool only by a definition:
+   -ENOENT if there is neither a pool nor a definition. */
+#define USHER_DEFINED 256U
 
-/* How to open a pool. All zero: open an existing pool as it is, or create one with one seat. */
+/* How to open a pool. All zero: open an existing pool as it is; or create it by its definition
+   (usher(7)); or, if it has none, create one with one seat. */
 struct usher_options {
-    uint32_t seats;  /* of a new pool; an existing one must have as many. 0: any, or 1 if new */
+    /* Of a new pool; an existing one, or the definition, must have as many. 0: any; for a new pool
+       without a definition: 1. */
+    uint32_t seats;
     uint32_t guests; /* rows of a new pool's guest table, at most 65535. 0: 1024 */
-    mode_t mode;     /* permissions of a new pool's file. 0: 0600 */
+    mode_t mode;     /* permissions of a new pool's file. 0: 0600; 0660 if it has a group */
     unsigned flags;  /* USHER_EXISTING .. */
     /* If not NULL, a waiting thread calls it every waiting_ms milliseconds (0: not periodically)
        and after a signal handler ran in it. A result other than 0 ends the wait with -ECANCELED. It
        may call usher_inspect. */
     int (*waiting)(struct usher_pool *pool, void *context);
     void *context;
-    /* Shown to others by usher_inspect, in pools on ZooKeeper only. Copied and cut to the fields of
-       usher_guest. */
-    const char *labels; /* names of seats 0, 1, .., separated by commas; or NULL */
-    const char *note;   /* such as the command line; or NULL */
+    /* Names of seats 0, 1, .., separated by commas; or NULL. A new pool keeps them: it must have as
+       many seats. On ZooKeeper they are the holder's own. usher_inspect shows them, cut to the
+       field of usher_guest. */
+    const char *labels;
+    const char *note; /* such as the command line, shown on ZooKeeper only; or NULL */
     uint32_t waiting_ms;
-    uint32_t reserved[7]; /* 0 */
+    /* The group of a new pool's file; 0: none. Without a slash in the name, and without $USHER_DIR,
+       such a pool is created in /run/usher/shared. */
+    uint32_t group;
+    uint32_t reserved[6]; /* 0 */
 };
 
 /* usher_seat.flags: the last holder of this seat did not release it. It died, or called exec. What
@@ -130,26 +147,36 @@ struct usher_seat {
 
 /*
  * Open the pool `name`, and create it if it does not exist. A name without a slash is a file in
- * $USHER_DIR, else in $XDG_RUNTIME_DIR/usher, else in /dev/shm/usher-UID. A name with a slash is a
- * path. NULL: a pool without a file, for the threads of this process. zk://HOST[:PORT],../PATH: a
+ * $USHER_DIR, if that is set. Otherwise it is looked for in /run/usher/UID, /dev/shm/usher-UID and
+ * /run/usher/shared, and created in the first of these that the system has. A name with a slash is
+ * a path. NULL: a pool without a file, for the threads of this process. zk://HOST[:PORT],../PATH: a
  * pool on ZooKeeper, for many machines; usher(7) says what is different there.
+ *
+ * If the pool's file was deleted (a logout does that in /dev/shm) and a process of this user still
+ * uses the pool, that pool is opened, through /proc. Two pools never share a name.
  *
  * After a failure *pool is NULL. A crash leaves no pool or a complete one; on a file system without
  * O_TMPFILE it may leave a file .usher-*, which can be deleted.
  *
  *     -EINVAL            the name is empty, begins with a dot or has control characters; options
- *                        are unknown, contradict each other, or are not 0 where they must be; on
- *                        ZooKeeper: a bad address or setting
+ *                        are unknown, contradict each other, or are not 0 where they must be; not
+ *                        as many labels as seats; on ZooKeeper: a bad address or setting
  *     -ENAMETOOLONG      the name is longer than 200 bytes, or the path than PATH_MAX
  *     -ERANGE            more than 65535 seats or guests, or more seats than guests
- *     -USHER_ESEATS      the pool has another number of seats than options.seats
- *     -ENOENT            the pool (USHER_EXISTING) or its directory does not exist
+ *     -USHER_ESEATS      the pool, or its definition, has another number of seats than
+ *                        options.seats
+ *     -ENOENT            the pool (USHER_EXISTING, USHER_DEFINED) or its directory does not exist
  *     -EEXIST            the pool exists (USHER_EXCLUSIVE)
  *     -EACCES            no permission; on ZooKeeper: wrong credentials
  *     -ELOOP             the file is a symbolic link
  *     -ENODEV            not a regular file
  *     -ENOTDIR           the directory is not a directory
  *     -USHER_EUNTRUSTED  the file or its directory belongs to another user who did not share it
+ *     -USHER_ETWICE      two directories have a pool of that name, or two deleted pools had it
+ *     -USHER_EDELETED    the file was deleted, and a process (usher_deleted) still uses the pool,
+ *                        but has no descriptor by which it can be opened
+ *     -USHER_EDEFINITION the definition is wrong: usher_definition says why
+ *     -EPERM             this process is not a member of options.group
  *     -USHER_EEMPTY, -USHER_ETRUNCATED, -USHER_ENOTPOOL, -USHER_EFORMAT, -USHER_EDAMAGED
  *                        the file is not a usable pool
  *     -EBUSY             another process is removing the pool, and has been for a second
@@ -159,7 +186,7 @@ struct usher_seat {
  *                        no memory, no file descriptors, no thread-specific key
  *     -USHER_ENOSERVER, -USHER_ENOHOST, -USHER_ENOMODULE, -USHER_EMISMATCH, -USHER_ENOTLS,
  *     -USHER_ELOST       on ZooKeeper
- *     -EOPNOTSUPP        on ZooKeeper: options.guests or options.mode is set
+ *     -EOPNOTSUPP        on ZooKeeper: options.guests, options.mode or options.group is set
  *     and system errors
  */
 USHER_API int usher_open(struct usher_pool **pool, const char *name,
@@ -360,7 +387,7 @@ struct usher_guest {
     /* In pools on ZooKeeper; elsewhere 0 and "". */
     uint64_t fence; /* of a holder: usher_lease.fence */
     char where[80]; /* PID@MACHINE */
-    char label[32]; /* of a holder's seat, from the holder's usher_options.labels */
+    char label[32]; /* of a holder's seat, usher_options.labels; also in other pools */
     char note[128]; /* usher_options.note */
     /* Where a guest's pid means something: the inode number of its pid namespace, as in
        /proc/PID/ns/pid, and its pid there. 0: not known, or a pool of threads or on ZooKeeper. */
@@ -411,12 +438,40 @@ USHER_API int usher_verify(const struct usher_pool *pool,
                            void (*say)(void *context, const char *sentence), void *context);
 
 /*
- * Write the directory of names without a slash into `path`, which has `room` bytes. The directory
- * need not exist.
+ * Write the directory in which names without a slash are created into `path`, which has `room`
+ * bytes. The directory need not exist.
  *
  *     -ENAMETOOLONG  it does not fit
  */
 USHER_API int usher_directory(char *path, size_t room);
+/* The same for directory `index` of those in which names are looked for; 0 is the one above.
+   -ENOENT: there are not so many. */
+USHER_API int usher_directory_at(unsigned index, char *path, size_t room);
+
+/*
+ * Fill at most `capacity` pids of the processes that use a pool of that name whose file was
+ * deleted, as far as this process may see them. Returns how many there are; 0: no pool of that name is in
+ * use without its file.
+ *
+ *     -EINVAL  not the name of a pool with a file
+ *     -ENAMETOOLONG, -ENOMEM, -EMFILE, -ENFILE and system errors
+ */
+USHER_API int usher_deleted(const char *name, pid_t *pids, size_t capacity);
+
+/*
+ * Find the definition of a pool, /etc/usher/pools.d/NAME or ~/.config/usher/pools.d/NAME, and check
+ * it. Writes its path into `text`, or, if it is wrong, a sentence with the path and the line.
+ * Returns the number of seats that it defines.
+ *
+ *     -ENOENT             there is no definition
+ *     -USHER_EDEFINITION  it is wrong
+ *     -ENOMEM, -EMFILE, -ENFILE and system errors
+ */
+USHER_API int usher_definition(const char *name, char *text, size_t room);
+
+/* Write the labels of the pool's seats into `labels`, separated by commas, as much as fits into
+   `room` bytes. Returns the length of all of them; 0: the pool has none, or is on ZooKeeper. */
+USHER_API int usher_labels(const struct usher_pool *pool, char *labels, size_t room);
 
 /* Return the path of the pool's file; "" for a pool of threads; the address of a pool on ZooKeeper.
    Valid until the handle is closed. Works after fork. */

@@ -32,6 +32,7 @@ free() {
 for shell in dash bash; do
     command -v $shell >/dev/null || { echo "SKIPPED: there is no $shell here" && continue; }
     p=pool-$shell
+    status 0 usher create $p -k 1
     # as in the manual
     script plain $shell "seat=\$(usher acquire $p) || exit 1; step got \$seat; usher release $p; step done"
     reaches plain 'got 0'
@@ -162,6 +163,7 @@ go several
 ends "$pid" 0
 
 # A command that the shell runs while it holds the only seat does not wait for itself.
+status 0 usher create inside -k 1
 script inside sh 'seat=$(usher acquire inside); usher run inside -- sh -c "echo \$USHER_SEAT" >"$USHER_TEST/ran"
     (usher run -n inside -- true) && step ran; usher release inside; step done'
 reaches inside ran
@@ -186,7 +188,7 @@ status 0 usher run -n inside true
 # --for PID.
 sleep 1000 &
 other=$!
-status 0 usher acquire other --for $other
+status 0 usher acquire -k 1 other --for $other
 prints 0
 held_by other $other || fail "not held by the one that was named"
 status 75 usher release other
@@ -212,7 +214,7 @@ done
 
 # --export: the variables of the seat; a pool whose name needs quotes.
 odd="it's \$HOME"
-script exported sh "eval \"\$(usher acquire --export \"$dir/odd name\")\"; echo \"\$USHER_POOL\" >\"\$USHER_TEST/name\"
+script exported sh "eval \"\$(usher acquire -k 1 --export \"$dir/odd name\")\"; echo \"\$USHER_POOL\" >\"\$USHER_TEST/name\"
     step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$USHER_FENCE"
 eventually is_not_empty "$dir/exported.step"
 usher status "$dir/odd name" --json | jq -r '.holders[0] | "0 1 \(.ticket) \(.ticket)"' >"$dir/wanted"
@@ -220,7 +222,7 @@ diff "$dir/wanted" "$dir/exported.step" || fail "that is not what the pool says"
 [ "$(cat "$dir/name")" = "$dir/odd name" ] || fail "the name has changed"
 go exported
 ends "$pid" 0
-status 0 usher acquire --export --signal TERM "$odd" --for $$
+status 0 usher acquire -k 1 --export --signal TERM "$odd" --for $$
 [ "$(sh -c "$(cat "$dir/out"); echo \"\$USHER_POOL\"")" = "$odd" ] || fail "quotes are not quoted"
 status 0 usher release "$odd" --for $$
 
@@ -258,7 +260,7 @@ else
 fi
 
 # If the number cannot be printed, the seat is released, and no other seat of the holder.
-status 0 usher run full true
+status 0 usher run -k 1 full true
 got=0
 usher acquire full >/dev/full 2>"$dir/said.err" || got=$?
 [ $got -eq 71 ] || fail "acquire to a full disk ended with $got"

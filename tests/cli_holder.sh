@@ -3,6 +3,9 @@
 # a pool. usage: cli_holder.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
+status 0 usher create p -k 1
+status 0 usher create left -k 1
+status 0 usher create right -k 1
 
 # The wrapper is killed: the seat stays taken until the command ends.
 mkfifo "$dir/keeper.gate"

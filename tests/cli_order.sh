@@ -2,6 +2,7 @@
 # Seats are granted in order of arrival, and a stopped waiter delays no other. usage: cli_order.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
+status 0 usher create one -k 1
 
 # Twenty commands arrive one after the other; then the holders end one by one. After each of them exactly one
 # waiter enters, so the order of the file is the order of grants.

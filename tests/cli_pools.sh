@@ -193,14 +193,15 @@ ends "$outside" 69
 [ ! -e "$dir/outside.in" ] || fail "it has entered a pool that is removed"
 grep -q 'sized: .*removed' "$dir/outside.err" || fail "it was not told that the pool is gone"
 [ ! -e "$USHER_DIR/sized" ] || fail "the pool is still there"
-status 0 usher run -n sized true # a new one
+status 66 usher run -n sized true # there is none any more
+status 0 usher run -n -k 1 sized true # a new one
 now_is sized '.seats == 1'
 let_go inside 4
 let_go other
 ends "$inside" 4
 ends "$other" 0
 status 0 usher remove --force sized
-hold dead sized
+hold dead sized -k 1
 is_in dead
 kill -KILL "$pid" "$command"
 ends "$pid" 137

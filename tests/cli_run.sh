@@ -20,8 +20,10 @@ is_in holder
 status 0 usher run --labels red,green labels --env CARD -- sh -c "$show; echo \$CARD"
 prints "labels 1 2 3 green
 green"
-status 0 usher run --env CARD labels -- sh -c 'echo "$CARD ${USHER_LABEL-none}"'
-prints "1 none"
+status 0 usher run --env CARD labels -- sh -c 'echo "$CARD ${USHER_LABEL-none}"' # the labels are the pool's
+prints "green green"
+status 78 usher run --labels red,blue labels true
+says labels red,green red,blue
 now_is labels '.holders[0].label == "red"'
 let_go holder
 ends "$holder" 0
@@ -64,7 +66,7 @@ for closed in '<&-' '>&-' '2>&-' '<&- >&-' '>&- 2>&-' '<&- >&- 2>&-'; do
         for command in true 'sh -c "echo out; echo err >&2; :"'; do
             rm -f "$USHER_DIR/closed"
             got=0
-            timeout "$limit" sh -c "usher run $verbose closed -- $command $closed" >/dev/null 2>"$dir/said.err" || got=$?
+            timeout "$limit" sh -c "usher run -k 1 $verbose closed -- $command $closed" >/dev/null 2>"$dir/said.err" || got=$?
             [ $got -eq 0 ] || fail "with $closed: $got"
             status 0 usher doctor closed
             now_is closed '.free == 1 and .served == 1'
@@ -113,7 +115,10 @@ status 127 usher run env -c 'no-such-command'
 
 # Names.
 for name in plain 'with space' 'ümläut' '日本' '🎭' '%s%n' "it's" '"' 'a\b' '*' '$HOME' '~' 'a:b' '=' "$(printf '%0200d' 0)"; do
-    status 0 usher run "$name" true
+    status 66 usher run "$name" true
+    says "no such pool" "-k SEATS"
+    [ ! -e "$USHER_DIR/$name" ] || fail "$name was created"
+    status 0 usher run -k 1 "$name" true
     prints ""
     status 0 usher status "$name" --json
     jq -e --arg name "$name" '.pool == $name and .served == 1' "$dir/out" >/dev/null || { cat "$dir/out" && fail "status of $name"; }
@@ -124,7 +129,7 @@ for name in plain 'with space' 'ümläut' '日本' '🎭' '%s%n' "it's" '"' 'a\b
     [ ! -e "$USHER_DIR/$name" ] || fail "$name is still there"
 done
 latin=$(printf 'caf\351')
-status 0 usher run "$latin" true
+status 0 usher run -k 1 "$latin" true
 status 0 usher status "$latin" --json
 jq -e 'has("pool") and has("path") and .served == 1' "$dir/out" >/dev/null || fail "a name that is not UTF-8 has no document"
 status 0 usher remove "$latin"
@@ -138,15 +143,16 @@ for name in '' . .. .hidden "$(printf '%0201d' 0)" "$(printf '%0256d' 0)" "$(pri
     status 64 usher doctor "$name"
     status 64 usher remove "$name"
 done
-status 0 usher run -- -dash true
+status 0 usher run -k 1 -- -dash true
 status 0 usher status -- -dash
 status 0 usher remove -- -dash
 status 64 usher run -dash true
-status 0 usher run "$dir/path" true
+status 0 usher run -k 1 "$dir/path" true
 status 0 usher status "$dir/path"
 [ -f "$dir/path" ] || fail "a name with a slash is not a path"
 (cd "$dir" && status 0 usher run ./path true && status 0 usher remove ./path)
-status 73 usher run "$dir/no/such/directory" true
+status 73 usher run -k 1 "$dir/no/such/directory" true
+status 66 usher run "$dir/no/such/directory" true
 status 66 usher status "$dir/no/such/directory"
 mkdir "$USHER_DIR/directory"
 status 69 usher run directory true

@@ -2,6 +2,7 @@
 # Signals, and how commands end. usage: cli_signals.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
+status 0 usher create p -k 1
 
 number_of() {
     case $1 in HUP) echo 1 ;; INT) echo 2 ;; QUIT) echo 3 ;; KILL) echo 9 ;; USR1) echo 10 ;;

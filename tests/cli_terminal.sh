@@ -2,6 +2,8 @@
 # usher on a terminal: keys, job control, the line that a wait shows. Terminals are made by script(1). usage: cli_terminal.sh BUILD
 # shellcheck source=tests/cli_support.sh disable=SC1091
 . "$(dirname "$0")/cli_support.sh"
+status 0 usher create p -k 1
+status 0 usher create q -k 1
 command -v script >/dev/null || { echo "SKIPPED: there is no script(1) here"; exit 77; }
 export TERM=dumb PS1='$ ' HISTFILE=/dev/null
 
@@ -245,7 +247,7 @@ fi
 
 # The line is never wider than the terminal, whatever the length of the name.
 long=$(printf '%0200d' 0)
-hold holder "$long"
+hold holder "$long" -k 1
 is_in holder
 terminal wide "usher run $long echo got-it"
 shows "^.*usher: waiting for \.\.0+: 1st of 1 \(held by (sh.*, )?pid $command, [0-9]+ m?s\)"

@@ -43,6 +43,7 @@ wrong "'-w'" release p --wait=3
 wrong "json=yes" status --json=yes
 
 # missing and wrong values
+wrong "--group needs a value" create p --group
 for option in -k -w -E -c --labels --env --guests --mode --seats --wait; do
     wrong "$option needs a value" run "$option"
     wrong "$option needs a value" run p "$option"
@@ -60,6 +61,7 @@ for e in 256 300 -1 x ''; do
 done
 for labels in '' ',' 'a,' ',a' 'a,,b'; do
     wrong "--labels '$labels'" run --labels "$labels" p true
+    wrong "--labels '$labels'" create --labels "$labels" p
 done
 for variable in '' A=B =; do
     wrong "--env '$variable'" run --env "$variable" p true
@@ -85,10 +87,17 @@ wrong "give one pool" acquire
 wrong "give one pool" acquire p q
 wrong "give one pool" release
 wrong "give one pool" release p q
-wrong "give a pool and -k" create
-wrong "give a pool and -k" create p
-wrong "give a pool and -k" create -k 1
-wrong "give a pool and -k" create -k 1 p q
+wrong "give one pool and -k" create
+wrong "give -k SEATS" create p
+wrong "give -k SEATS" create p --define
+wrong "give one pool and -k" create -k 1
+wrong "give one pool and -k" create -k 1 p q
+wrong "give one pool and -k" create --defined p
+wrong "--define needs a name" create ./p -k 1 --define
+wrong "--group 'no such group'" create p -k 1 --group 'no such group'
+wrong "--group '0'" create p -k 1 --group 0
+wrong "'--define'" run p --define true
+wrong "'--group'" run p --group 1 true
 wrong "number of seats" resize
 wrong "number of seats" resize p
 wrong "number of seats" resize p x
@@ -97,7 +106,6 @@ wrong "number of seats" resize p 99999
 wrong "-1" resize p -1
 wrong "give one pool" remove
 wrong "give one pool" remove p q
-wrong "give one pool" doctor
 wrong "give one pool" doctor p q
 
 # control characters in arguments do not reach the terminal

@@ -28,7 +28,7 @@ mkdir "$dir/anns"
 chown $ann:$ann "$dir/anns"
 chmod 700 "$dir/anns"
 export USHER_DIR="$dir/anns"
-status 0 ann run p true
+status 0 ann run -k 1 p true
 [ "$(stat -c '%u %a' "$dir/anns/p")" = "$ann 600" ] || fail "the pool is not hers alone"
 for mode in 700 755; do
     chmod $mode "$dir/anns"
@@ -42,7 +42,7 @@ for mode in 700 755; do
     done
     status 77 bob create -k 1 new
     says new permission
-    status 77 bob run new true
+    status 77 bob run -k 1 new true
     [ ! -e "$dir/anns/new" ] || fail "a pool was made in her directory"
 done
 chmod 644 "$dir/anns/p" # reading is not enough
@@ -53,7 +53,7 @@ says p "another user" "$dir/anns/p: owner $ann, mode 644"
 status 0 ann run -n p true
 # a pool of root that other users cannot write
 USHER_DIR=$dir/roots
-status 0 usher run p true
+status 0 usher run -k 1 p true
 chmod 755 "$dir/roots"
 status 77 bob run p true
 
@@ -110,7 +110,7 @@ status 77 ann run lab true
 status 0 bob remove lab
 
 # The default directory: made for this user only, and rejected if it is not safe.
-status 0 env -u USHER_DIR bob run p true
+status 0 env -u USHER_DIR bob run -k 1 p true
 [ "$(stat -c '%u %a' "$shared")" = "$bob 700" ] || fail "not his directory"
 [ -f "$shared/p" ] || fail "no pool in his directory"
 chmod 777 "$shared"
@@ -126,23 +126,24 @@ status 77 env -u USHER_DIR bob run p true
 rm "$shared"
 mkdir -m 700 "$dir/runtime"
 chown $bob "$dir/runtime"
-status 0 env -u USHER_DIR XDG_RUNTIME_DIR="$dir/runtime" bob run p true
-[ -f "$dir/runtime/usher/p" ] || fail "no pool in \$XDG_RUNTIME_DIR/usher"
-[ ! -e "$shared" ] || fail "a directory was made that is not needed"
+status 0 env -u USHER_DIR XDG_RUNTIME_DIR="$dir/runtime" bob run -k 1 p true
+[ -f "$shared/p" ] || fail "\$XDG_RUNTIME_DIR has an influence"
+[ -z "$(ls -A "$dir/runtime")" ] || fail "something was made in \$XDG_RUNTIME_DIR"
+rm -rf "$shared"
 
 # A full disk, and a read-only disk.
 mkdir "$dir/disk"
 if mount -t tmpfs -o size=32k none "$dir/disk" 2>/dev/null; then
     USHER_DIR=$dir/disk
-    status 73 usher run p true
+    status 73 usher run -k 1 p true
     says p space
     status 73 usher create p -k 2
-    status 73 usher acquire p
+    status 73 usher acquire -k 1 p
     [ -z "$(ls -A "$dir/disk")" ] || fail "something of it is left: $(ls -A "$dir/disk")"
     mount -o remount,size=1m "$dir/disk"
-    status 0 usher run p true
+    status 0 usher run -k 1 p true
     mount -o remount,ro "$dir/disk"
-    status 73 usher run other true
+    status 73 usher run -k 1 other true
     says other read-only
     umount "$dir/disk"
 else

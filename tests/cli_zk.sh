@@ -5,7 +5,7 @@
 # shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/cli_support.sh"
 
-status 69 env USHER_MODULES="$dir" usher run zk://127.0.0.1/pool true
+status 69 env USHER_MODULES="$dir" usher run -k 1 zk://127.0.0.1/pool true
 says "pool zk://127.0.0.1/pool" "libzookeeper-st2"
 # pools on this machine need neither the module nor its libraries
 status 0 env USHER_MODULES="$dir" usher run local -k 1 -- true
@@ -45,7 +45,10 @@ grep -q "The servers answered in" "$dir/out" || fail "the doctor does not say ho
 grep -q "The consistency check passed" "$dir/out" || fail "the doctor does not verify"
 grep -q "2 seats, 2 free, 0 waiting" "$dir/out" || fail "the doctor does not count"
 status 66 usher doctor "$here/none"
-status 64 usher run "zk://127.0.0.1:$port/" -- true
+status 64 usher run -k 1 "zk://127.0.0.1:$port/" -- true
+status 66 usher run "$here/none" -- true
+says "no such pool"
+status 64 usher create "$here/two" -k 1 --group 1
 status 69 env USHER_ZK_TIMEOUT=200ms usher run zk://127.0.0.1:1/pool -- true
 says "do not answer"
 

@@ -45,6 +45,7 @@ short="env USHER_ZK_TIMEOUT=2s"
 for shell in dash bash; do
     command -v $shell >/dev/null || { echo "SKIPPED: there is no $shell here" && continue; }
     p=$here/$shell
+    status 0 usher create "$p" -k 1
     # as in the manual
     script plain $shell "seat=\$(usher acquire $p) || exit 1; step got \$seat; usher release $p; step done"
     reaches plain 'got 0'
@@ -109,6 +110,7 @@ ends "$pid" 0
 
 # What a script sees of its seat, and a command that it runs while it holds the only seat.
 p=$here/inside
+status 0 usher create "$p" -k 1
 script exported sh "eval \"\$(usher acquire --export $p)\"
     step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$((USHER_FENCE > 0)) \$USHER_POOL
     fence=\$USHER_FENCE; unset USHER_FENCE
@@ -134,6 +136,7 @@ eventually is_free "$p"
 
 # For a process named on the command line.
 p=$here/other
+status 0 usher create "$p" -k 1
 sleep 1000 &
 other=$!
 status 0 usher acquire "$p" --for $other
@@ -246,6 +249,8 @@ now_is "$p" '.free == 1'
 script lost sh "seat=\$($short usher acquire $p); step got \$seat; usher release $p; step \$?"
 lost=$pid
 reaches lost 'got 0'
+status 0 usher create "$here/told" -k 1
+status 0 usher create "$here/unread" -k 1
 script told sh "trap 'told=yes' USR1; seat=\$($short usher acquire $here/told --signal USR1)
     echo in >$dir/in; until [ -n \"\${told-}\" ]; do sleep 0.05; done; usher release $here/told; step \$?"
 told=$pid

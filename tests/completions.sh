@@ -5,7 +5,8 @@ set -euo pipefail
 PATH=$1:$PATH
 here=$PWD
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+elsewhere= # a pool in this user's own directory
+trap '[ -z "$elsewhere" ] || env -u USHER_DIR usher remove "$elsewhere"; rm -rf "$dir"' EXIT
 checks=0
 skipped=
 
@@ -91,10 +92,10 @@ offered_by() {
     expect_not "$shell" 'usher run gpu -c "a line" ' zebra-command gpu
     expect "$shell" 'usher acquire gpu --for ' 1
     (cd "$dir/empty" && expect "$shell" 'usher run gpu cat only' only-file)
-    (unset USHER_DIR && XDG_RUNTIME_DIR=$dir/runtime expect "$shell" 'usher run ' elsewhere)
+    (unset USHER_DIR && expect "$shell" 'usher run elsew' "$elsewhere")
 }
-mkdir -p "$dir/runtime"
-(unset USHER_DIR && XDG_RUNTIME_DIR=$dir/runtime usher create elsewhere -k 1)
+elsewhere=elsewhere-$$ # in the directory that this user has
+(unset USHER_DIR && usher create "$elsewhere" -k 1)
 
 # shellcheck disable=SC1091
 . completions/usher.bash

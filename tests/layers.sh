@@ -25,11 +25,15 @@ cd "$(dirname "$0")/.."
 # Files of the library that make system calls themselves: FILE CALL.., then the reason.
 system_calls='
 src/gate/gate.c       syscall                       # futex with a bit set, which src/os does not offer
-src/pool/file.c       openat fstat fstatat pread close geteuid    # the file of a pool is opened,
-src/pool/file.c       posix_fallocate fchmod linkat unlinkat getrandom nanosleep # made, removed
-src/pool/file.c       mmap munmap                   # and mapped
+src/pool/file.c       openat fstat fstatat pread close geteuid # the file of a pool is opened
+src/pool/file.c       mmap munmap unlinkat nanosleep # and mapped; a removal is finished
+src/pool/make.c       openat close linkat unlinkat getrandom # a file is created
+src/pool/make.c       posix_fallocate fchmod fchown mmap munmap # and filled
+src/pool/remove.c     unlinkat close                # and removed
+src/pool/deleted.c    opendir readdir readlinkat open read pread close fstat stat geteuid # /proc
+src/pool/define.c     open pread close fstat geteuid # the file that defines a pool
 src/pool/guest.c      close munmap                  # a child process gives up what it had before fork
-src/pool/name.c       open close fstat mkdir geteuid # the directories in which names are looked up
+src/pool/name.c       open close fstat fstatat stat lstat mkdir geteuid # the directories of names
 src/pool/pool.c       mmap munmap close             # the memory of a pool that is opened or closed
 src/pool/assign.c     getpid                        # whether a seat is assigned to this process
 src/pool/remote.c     readlink dlopen               # the module for ZooKeeper is found and loaded

@@ -20,7 +20,7 @@ chmod +x backup
 
 # What cron does at that time.
 cron() {
-    usher run backup -n -- ./backup "$1" || [ $? -eq 75 ]
+    usher run backup -k 1 -n -- ./backup "$1" || [ $? -eq 75 ]
 }
 
 cron 10:00 &

@@ -28,13 +28,15 @@ extern const struct cli_verb cli_keep; /* internal: started by usher acquire, no
 enum cli_option {
     CLI_OPTION_SEATS = 1 << 0,     /* -k SEATS */
     CLI_OPTION_WAIT = 1 << 1,      /* -n, -w TIME, -E CODE */
-    CLI_OPTION_RUN = 1 << 2,       /* -c, --labels, --env, --warn-only */
+    CLI_OPTION_RUN = 1 << 2,       /* -c, --env, --warn-only */
     CLI_OPTION_VERBOSITY = 1 << 3, /* -v, -q */
     CLI_OPTION_FOR = 1 << 4,       /* --for PID */
     CLI_OPTION_JSON = 1 << 5,      /* --json */
     CLI_OPTION_CREATE = 1 << 6,    /* --guests N, --mode M */
     CLI_OPTION_FORCE = 1 << 7,     /* --force */
-    CLI_OPTION_ACQUIRE = 1 << 8    /* --export, --signal SIGNAL */
+    CLI_OPTION_ACQUIRE = 1 << 8,   /* --export, --signal SIGNAL */
+    CLI_OPTION_LABELS = 1 << 9,    /* --labels A,B,.. */
+    CLI_OPTION_DEFINE = 1 << 10    /* --group G, --define, --defined */
 };
 
 struct cli_options {
@@ -42,15 +44,17 @@ struct cli_options {
     mode_t mode;
     int64_t wait_ns;  /* INT64_MAX: no limit; 0: do not wait */
     int no_seat_code; /* the exit code if no seat became free in time */
-    bool verbose, quiet, json, force, warn_only, export_;
-    int signal;           /* sent to the holder when its seat is about to be lost; 0: none */
-    pid_t for_pid;        /* 0: the calling shell */
-    const char *line;     /* -c */
-    char *labels;         /* A,B,.. */
-    const char *variable; /* --env */
-    const char *note;     /* our command as status shows it in a remote pool; or NULL */
-    const char *pool;     /* the first operand */
-    int rest;             /* index in argv of the word after the pool */
+    bool verbose, quiet, json, force, warn_only, export_, define, defined;
+    gid_t group;            /* of a new pool; 0: none */
+    const char *group_name; /* as given */
+    int signal;             /* sent to the holder when its seat is about to be lost; 0: none */
+    pid_t for_pid;          /* 0: the calling shell */
+    const char *line;       /* -c */
+    const char *labels;     /* A,B,..; after cli_open those of the pool, if it has any */
+    const char *variable;   /* --env */
+    const char *note;       /* our command as status shows it in a remote pool; or NULL */
+    const char *pool;       /* the first operand */
+    int rest;               /* index in argv of the word after the pool */
 };
 
 /*
@@ -83,6 +87,26 @@ int64_t cli_now_ns(void);
 char *cli_sanitize(char *text);
 /* Truncate to at most `room` bytes, at the boundary of a character. */
 char *cli_truncate(char *text, size_t room);
+
+/* pools.c */
+struct cli_names {
+    char **names;
+    size_t count;
+};
+/* List the pools in the directories of names, sorted; with `with_deleted`, also those that are in
+   use though their file was deleted. 0 or -errno; the caller frees the names in any case. */
+int cli_list_pools(struct cli_names *names, bool with_deleted);
+void cli_free_names(struct cli_names *names);
+/* The path of the file that a pool's name stands for. Returns false if there is none: then it is
+   where the file would be. */
+bool cli_pool_file(const char *pool, char *path, size_t room);
+/* Was the file of this open pool deleted? */
+bool cli_is_deleted(struct usher_pool *pool);
+/* Does the system have a directory for pools of groups, which only root can write to? */
+bool cli_shared_directory(void);
+/* Print a message about each pool that an older version made in $XDG_RUNTIME_DIR; if `only` is not
+   NULL, about the one of that name. */
+void cli_name_old_pools(const char *only);
 
 /* process.c */
 /* Read the beginning of the file /proc/PID/`what`, and append a '\0'. Returns its length, or 0 if

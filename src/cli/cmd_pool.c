@@ -1,30 +1,12 @@
-/* usher create, resize, remove, doctor: verbs that manage a pool. */
+/* usher resize, remove, doctor: verbs that manage a pool that exists. */
 #include "cli/cli.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-
-static int verb_create(int argc, char **argv)
-{
-    struct cli_options options;
-    struct cli_wait wait;
-    int error =
-        cli_parse(&cli_create, CLI_OPTION_SEATS | CLI_OPTION_CREATE, true, argc, argv, &options);
-    if (error != 0) {
-        return error;
-    }
-    if (options.pool == NULL || options.rest < argc || options.seats == 0) {
-        return cli_fail(CLI_USAGE, "create: give a pool and -k SEATS; see 'usher help create'");
-    }
-    error = cli_open(&wait, &options, USHER_EXCLUSIVE);
-    if (error == 0) {
-        usher_close(wait.pool);
-    }
-    return error;
-}
 
 static int verb_resize(int argc, char **argv)
 {
@@ -225,50 +207,78 @@ static void print_counts(struct usher_pool *pool, const char *name)
     }
 }
 
-static int verb_doctor(int argc, char **argv)
+/* What a pool is beside its content: a definition, a file that was deleted. */
+static void print_place(struct usher_pool *pool, const char *name)
 {
-    struct cli_options options;
+    char text[2 * PATH_MAX];
+    int seats = cli_is_remote(name) ? -ENOENT : usher_definition(name, text, sizeof text);
+    if (seats > 0) {
+        (void)printf("  Defined in %s, with %d seat%s.\n", text, seats, cli_s((unsigned)seats));
+    } else if (seats == -USHER_EDEFINITION) {
+        (void)printf("  Its definition is wrong: %s.\n", cli_sanitize(text));
+    }
+    if (cli_is_deleted(pool)) {
+        (void)printf("  Its file was deleted (a logout does that in /dev/shm). The pool works on\n"
+                     "  until the last process that has it open ends.\n");
+    }
+}
+
+static int examine(const char *name)
+{
+    struct cli_options options = {.pool = name};
     struct cli_wait wait;
-    int error = cli_parse(&cli_doctor, 0, true, argc, argv, &options);
+    int error = cli_open(&wait, &options, USHER_EXISTING | USHER_INSPECT);
     if (error != 0) {
         return error;
     }
-    if (options.pool == NULL || options.rest < argc) {
-        return cli_fail(CLI_USAGE, "doctor: give one pool; see 'usher help doctor'");
-    }
-    error = cli_open(&wait, &options, USHER_EXISTING);
-    if (error != 0) {
-        return error;
-    }
-    bool remote = cli_is_remote(options.pool);
-    (void)printf("%s: %s\n", options.pool, remote ? "on ZooKeeper" : usher_path(wait.pool));
+    bool remote = cli_is_remote(name);
+    (void)printf("%s: %s\n", name, remote ? "on ZooKeeper" : usher_path(wait.pool));
+    print_place(wait.pool, name);
     int reaped = usher_reap(wait.pool);
     if (reaped >= 0) {
         print_reaped(wait.pool, reaped, remote);
     }
     int faults = reaped < 0 ? reaped : lasting_faults(wait.pool);
     if (faults < 0) {
-        error = cli_fail_pool(options.pool, faults, false);
+        error = cli_fail_pool(name, faults, false);
         usher_close(wait.pool);
         return error;
     }
-    print_faults(wait.pool, options.pool, faults);
-    print_doubtful_holders(wait.pool, options.pool);
-    print_counts(wait.pool, options.pool);
+    print_faults(wait.pool, name, faults);
+    print_doubtful_holders(wait.pool, name);
+    print_counts(wait.pool, name);
     usher_close(wait.pool);
     return faults > 0 ? CLI_FAULTS : CLI_OK;
 }
 
-const struct cli_verb cli_create = {
-    "create",
-    "create POOL -k SEATS [--guests N] [--mode M]",
-    "create a pool before its first use",
-    "Creates a pool. Fails if the pool exists.\n\n"
-    "  -k, --seats SEATS  the number of seats\n"
-    "  --guests N         the maximum number of holders and waiters (default 1024)\n"
-    "  --mode M           permissions, as for chmod (default 600; 660 includes the group)\n",
-    verb_create,
-};
+static int examine_all(void)
+{
+    struct cli_names names;
+    int error = cli_list_pools(&names, true);
+    int status =
+        error == 0 ? CLI_OK : cli_fail(CLI_OS, "cannot list the pools: %s", usher_strerror(error));
+    for (size_t n = 0; n < names.count; n++) {
+        int found = examine(names.names[n]);
+        status = status == CLI_OK ? found : status;
+    }
+    cli_free_names(&names);
+    return status;
+}
+
+static int verb_doctor(int argc, char **argv)
+{
+    struct cli_options options;
+    int error = cli_parse(&cli_doctor, 0, true, argc, argv, &options);
+    if (error != 0) {
+        return error;
+    }
+    if (options.rest < argc) {
+        return cli_fail(CLI_USAGE, "doctor: give one pool; see 'usher help doctor'");
+    }
+    error = options.pool == NULL ? examine_all() : examine(options.pool);
+    cli_name_old_pools(options.pool);
+    return error;
+}
 
 const struct cli_verb cli_resize = {
     "resize",
@@ -292,11 +302,12 @@ const struct cli_verb cli_remove = {
 
 const struct cli_verb cli_doctor = {
     "doctor",
-    "doctor POOL",
+    "doctor [POOL]",
     "check a pool and clean up after dead processes",
     "Cleans up after dead processes, checks the pool for consistency, and prints what it\n"
     "found and did. Names holders whose death could not be proved from here, and what to\n"
     "do about them. Exits with 1 if a fault is still there after a second. A pool does\n"
-    "not need this to recover from a crash: its users do that.\n",
+    "not need this to recover from a crash: its users do that. Without a pool: all pools\n"
+    "of this user, also those of older versions. Root can give the path of any pool.\n",
     verb_doctor,
 };

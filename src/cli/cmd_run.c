@@ -248,7 +248,7 @@ static int verb_run(int argc, char **argv)
     struct usher_seat seat;
     char note[128];
     int error = cli_parse(&cli_run,
-                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN |
+                          CLI_OPTION_SEATS | CLI_OPTION_WAIT | CLI_OPTION_RUN | CLI_OPTION_LABELS |
                               CLI_OPTION_VERBOSITY | CLI_OPTION_CREATE,
                           true, argc, argv, &options);
     if (error != 0) {
@@ -294,14 +294,15 @@ const struct cli_verb cli_run = {
     "           [--warn-only] [-v | -q] POOL [--] COMMAND [ARGUMENT..]\n"
     "           or   POOL -c LINE",
     "wait for a seat, run a command, release the seat",
-    "Waits in line for a seat of the pool, runs the command, releases the seat. The first\n"
-    "use of a pool creates it.\n\n"
+    "Waits in line for a seat of the pool, runs the command, releases the seat. With -k\n"
+    "or --labels, or by a definition ('usher help create'), the first use creates it.\n\n"
     "  -k, --seats SEATS  how many commands may run at once; only a new pool needs it\n"
     "  -n, --nonblock     do not wait: exit with 75 if no seat is free\n"
     "  -w, --wait TIME    wait at most this long: 1.5, 30s, 5m, 1h\n"
     "  -E CODE            exit with CODE instead of 75\n"
     "  -c LINE            run a line of shell\n"
-    "  --labels A,B,..    names for seats 0, 1, ..; there are as many seats as names\n"
+    "  --labels A,B,..    names for seats 0, 1, ..; there are as many seats as names;\n"
+    "                     only a new pool needs them\n"
     "  --env VAR          set VAR to the label of the seat, or to its number\n"
     "  -v, --verbose      print the seat, the time waited and the time held\n"
     "  -q, --quiet        print nothing while waiting\n"

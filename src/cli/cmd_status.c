@@ -1,9 +1,7 @@
 /* usher status: the holders and the waiters of pools, as a table or as JSON. */
 #include "cli/cli.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -100,6 +98,9 @@ static void print_json(const struct state *state)
     }
     (void)json_object_set_new(document, "pool", name_json(state->name));
     (void)json_object_set_new(document, "path", name_json(usher_path(state->pool)));
+    if (cli_is_deleted(state->pool)) {
+        (void)json_object_set_new(document, "deleted", json_true());
+    }
     (void)json_object_set_new(document, "seats", json_integer(state->info.seats));
     (void)json_object_set_new(document, "free", json_integer(state->info.free));
     (void)json_object_set_new(document, "holders", holders);
@@ -184,6 +185,9 @@ static void print_table(const struct state *state)
 {
     int width = pid_width(state);
     print_counts(state);
+    if (cli_is_deleted(state->pool)) {
+        (void)printf("  its file was deleted; it lasts until the last process that uses it ends\n");
+    }
     if (state->count > 0) {
         (void)printf("  %-5s %-8s %*s %14s  %s\n", "seat", "label", width,
                      state->guests[0].where[0] == '\0' ? "pid" : machine_heading, "time",
@@ -197,7 +201,7 @@ static void print_table(const struct state *state)
 static int show_pool(const char *name, const struct cli_options *options)
 {
     struct state state = {.name = name};
-    struct usher_options existing = {.flags = USHER_EXISTING};
+    struct usher_options existing = {.flags = USHER_EXISTING | USHER_INSPECT};
     int error = usher_open(&state.pool, name, &existing);
     if (error != 0) {
         return cli_fail_pool(name, error, false);
@@ -224,36 +228,35 @@ static int show_pool(const char *name, const struct cli_options *options)
     return error;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+/* Where the names are looked for. */
+static void print_directories(void)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
+    char path[PATH_MAX];
+    (void)printf("no pools in");
+    for (unsigned d = 0; usher_directory_at(d, path, sizeof path) == 0; d++) {
+        (void)printf("%s %s", d == 0 ? "" : ",", cli_sanitize(path));
+    }
+    (void)printf("\n");
 }
 
 static int show_all_pools(const struct cli_options *options)
 {
-    char path[PATH_MAX];
-    struct dirent **entries;
-    int error = usher_directory(path, sizeof path);
-    int count = error == 0 ? scandir(path, &entries, visible, by_name) : -1;
-    if (count < 0 && errno != ENOENT) {
-        return cli_fail(CLI_OS, "%s: %s", path, strerror(errno));
+    char path[PATH_MAX] = "";
+    struct cli_names names;
+    int listed = cli_list_pools(&names, true);
+    int error = 0;
+    if (listed != 0) {
+        (void)usher_directory(path, sizeof path);
+        error = cli_fail(CLI_OS, "%s: %s", path, strerror(-listed));
     }
-    for (int e = 0; e < count; e++) {
-        int failed = show_pool(entries[e]->d_name, options);
+    for (size_t n = 0; n < names.count; n++) {
+        int failed = show_pool(names.names[n], options);
         error = error == 0 ? failed : error;
-        free(entries[e]);
     }
-    if (count >= 0) {
-        free(entries);
+    if (names.count == 0 && listed == 0 && !options->json) {
+        print_directories();
     }
-    if (count <= 0 && !options->json) {
-        (void)printf("no pools in %s\n", path);
-    }
+    cli_free_names(&names);
     return error;
 }
 
@@ -288,12 +291,11 @@ static int verb_status(int argc, char **argv)
     if (error != 0) {
         return error;
     }
-    if (options.pool == NULL) {
-        return show_all_pools(&options);
-    }
-    error = show_pool(options.pool, &options);
-    for (int a = options.rest; a < argc; a++) {
+    error = options.pool == NULL ? show_all_pools(&options) : show_pool(options.pool, &options);
+    cli_name_old_pools(options.pool);
+    for (int a = options.rest; options.pool != NULL && a < argc; a++) {
         int failed = show_pool(argv[a], &options);
+        cli_name_old_pools(argv[a]);
         error = error == 0 ? failed : error;
     }
     return error;
@@ -305,8 +307,10 @@ const struct cli_verb cli_status = {
     "show the holders and waiters of pools",
     "Shows the holders by seat number, then the waiters by place in line (+1 is next),\n"
     "each with its process, its command and how long it has held or waited. Without a\n"
-    "pool: all pools of the directory ($USHER_DIR, else $XDG_RUNTIME_DIR/usher, else\n"
-    "/dev/shm/usher-UID).\n\n"
+    "pool: all pools of this user, in $USHER_DIR if it is set, otherwise in\n"
+    "/run/usher/UID, /dev/shm/usher-UID and /run/usher/shared; also pools whose file was\n"
+    "deleted while in use, and, with what to do, pools of older versions. Root can give\n"
+    "the path of any pool.\n\n"
     "  --json             print one JSON document per pool, each on one line\n",
     verb_status,
 };

@@ -254,7 +254,7 @@ static int refresh_until_quit(struct top *top)
 static int add_named(struct top *top, const char *name)
 {
     struct usher_pool *pool;
-    struct usher_options existing = {.flags = USHER_EXISTING};
+    struct usher_options existing = {.flags = USHER_EXISTING | USHER_INSPECT};
     int error = usher_open(&pool, name, &existing);
     if (error != 0) {
         return cli_fail_pool(name, error, false);
@@ -295,8 +295,8 @@ const struct cli_verb cli_top = {
     "top [POOL..]",
     "show pools live",
     "Shows pools, and the holders and waiters of the selected pool. Refreshes twice a\n"
-    "second. Without a pool: all pools of the directory ($USHER_DIR, else\n"
-    "$XDG_RUNTIME_DIR/usher, else /dev/shm/usher-UID), including those created later.\n"
+    "second. Without a pool: all pools of this user, as for status, including those\n"
+    "created later.\n"
     "Needs a terminal; 'usher status' does not.\n\n"
     "  Up, Down, k, j     select a pool; Home, End: the first, the last\n"
     "  n, w, f            sort pools by name, most waiting, most free\n"

@@ -102,6 +102,8 @@ static enum cli_exit exit_code(int error, bool creating)
         return CLI_PERMISSION;
     case EDOM:
         return CLI_OTHER_SEATS;
+    case EBADE:
+        return CLI_CANNOT_CREATE;
     case EUSERS:
     case EBUSY:
     case EIDRM:
@@ -120,6 +122,8 @@ static enum cli_exit exit_code(int error, bool creating)
     case ELIBACC:
     case ELIBBAD:
     case EOVERFLOW:
+    case ENOTUNIQ:
+    case ENOLINK:
         return CLI_UNUSABLE;
     case ESTALE:
         return CLI_BUG;
@@ -146,24 +150,24 @@ static bool is_about_file(int error)
    file is ours and the error is about another user. */
 static void describe_file(const char *pool, int error, char *text, size_t room)
 {
-    char path[2 * PATH_MAX];
+    char path[2 * PATH_MAX] = "";
     struct stat status;
     text[0] = '\0';
     if (cli_is_remote(pool) || !is_about_file(error)) {
         return;
     }
-    if (strchr(pool, '/') != NULL) {
-        (void)snprintf(path, sizeof path, "%s", pool);
-    } else if (usher_directory(path, PATH_MAX) == 0) {
-        size_t used = strlen(path);
-        (void)snprintf(path + used, sizeof path - used, "/%s", pool);
-    } else {
+    bool exists = cli_pool_file(pool, path, sizeof path);
+    char *slash = strrchr(path, '/');
+    if (slash == NULL) {
         return;
     }
-    char *slash = strrchr(path, '/');
-    if (slash > path &&
-        (lstat(path, &status) != 0 || (error == -EKEYREJECTED && status.st_uid == geteuid()))) {
+    if (slash > path && (!exists || lstat(path, &status) != 0 ||
+                         (error == -EKEYREJECTED && status.st_uid == geteuid()))) {
         *slash = '\0';
+    }
+    if (error == -EKEYREJECTED && lstat(path, &status) != 0) {
+        slash = strrchr(path, '/'); /* the directory would be made in this one */
+        *(slash > path ? slash : path + 1) = '\0';
     }
     if (lstat(path, &status) != 0) {
         (void)snprintf(text, room, " (%s)", path);
@@ -176,9 +180,71 @@ static void describe_file(const char *pool, int error, char *text, size_t room)
                    owner == NULL ? number : owner->pw_name, (unsigned)status.st_mode & 07777);
 }
 
+/* The paths of the two pools that have the name. */
+static int fail_twice(const char *pool)
+{
+    char directory[PATH_MAX];
+    char paths[3 * PATH_MAX] = "";
+    struct stat status;
+    for (unsigned d = 0; usher_directory_at(d, directory, sizeof directory) == 0; d++) {
+        char path[2 * PATH_MAX];
+        size_t used = strlen(paths);
+        (void)snprintf(path, sizeof path, "%s/%s", directory, pool);
+        if (lstat(path, &status) == 0) {
+            (void)snprintf(paths + used, sizeof paths - used, "%s%s", used == 0 ? "" : " and ",
+                           path);
+        }
+    }
+    return cli_fail(CLI_UNUSABLE,
+                    "pool %s: two pools have this name: %s; use one by its path, and remove the "
+                    "other with 'usher remove PATH'",
+                    pool, paths[0] == '\0' ? "both were deleted while in use" : paths);
+}
+
+/* The pool's file was deleted, and the pool cannot be opened through /proc. */
+static int fail_deleted(const char *pool)
+{
+    enum { MOST = 16 };
+    pid_t pids[MOST];
+    char text[16 * MOST] = "";
+    int count = usher_deleted(pool, pids, MOST);
+    for (int p = 0; p < count && p < MOST; p++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, " %ld", (long)pids[p]);
+    }
+    return cli_fail(CLI_UNUSABLE,
+                    "pool %s: its file was deleted while %d process%s use it, with the pids%s%s; "
+                    "let them finish, or end them",
+                    pool, count < 0 ? 0 : count, count == 1 ? "" : "es", text,
+                    count > MOST ? " .." : "");
+}
+
+/* The pool is defined, and this user may not create it. */
+static int fail_defined(const char *pool, const char *definition)
+{
+    return cli_fail(CLI_PERMISSION,
+                    "pool %s: %s defines it, but it does not exist, and this user may not create "
+                    "it; as root, run 'usher create %s'",
+                    pool, definition, pool);
+}
+
 int cli_fail_pool(const char *pool, int error, bool creating)
 {
     char file[3 * PATH_MAX];
+    bool is_name = !cli_is_remote(pool) && strchr(pool, '/') == NULL;
+    if (error == -ENOTUNIQ && is_name) {
+        return fail_twice(pool);
+    }
+    if (error == -ENOLINK) {
+        return fail_deleted(pool);
+    }
+    if (error == -EBADE && usher_definition(pool, file, sizeof file) == error) {
+        return cli_fail(CLI_CANNOT_CREATE, "pool %s: %s", pool, file);
+    }
+    if ((error == -EACCES || error == -EPERM || error == -ENOENT) && creating && is_name &&
+        !cli_pool_file(pool, file, sizeof file) && usher_definition(pool, file, sizeof file) > 0) {
+        return fail_defined(pool, file);
+    }
     describe_file(pool, error, file, sizeof file);
     return cli_fail(exit_code(error, creating), "pool %s: %s%s", pool[0] == '\0' ? "''" : pool,
                     usher_strerror(error), file);

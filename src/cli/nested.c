@@ -190,6 +190,8 @@ static void append_quoted(char *text, const char *word)
 void cli_seat_text(const struct cli_wait *wait, const struct usher_seat *seat, char *text)
 {
     struct usher_info info = {0};
+    char label[256];
+    const char *named = cli_seat_label(wait->options, seat->number, label, sizeof label);
     if (!wait->options->export_) {
         (void)snprintf(text, CLI_SEAT_TEXT, "%u\n", seat->number);
         return;
@@ -199,10 +201,14 @@ void cli_seat_text(const struct cli_wait *wait, const struct usher_seat *seat, c
     append_quoted(text, wait->pool_name);
     size_t used = strlen(text);
     (void)snprintf(text + used, CLI_SEAT_TEXT - used,
-                   " USHER_SEAT=%u USHER_SEATS=%u USHER_TICKET=%llu USHER_FENCE=%llu; "
-                   "unset USHER_LABEL\n",
-                   seat->number, info.seats, (unsigned long long)seat->ticket,
-                   fence_of(wait, seat));
+                   " USHER_SEAT=%u USHER_SEATS=%u USHER_TICKET=%llu USHER_FENCE=%llu%s",
+                   seat->number, info.seats, (unsigned long long)seat->ticket, fence_of(wait, seat),
+                   named == NULL ? "; unset USHER_LABEL\n" : " USHER_LABEL=");
+    if (named != NULL) {
+        append_quoted(text, named);
+        used = strlen(text);
+        (void)snprintf(text + used, CLI_SEAT_TEXT - used, "\n");
+    }
 }
 
 void cli_environment_holder(pid_t pid)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,21 @@ bool cli_parse_time(const char *text, int64_t *ns)
 }
 
 enum { NAME_ROOM = 32 };
-enum { LABELS = 256, ENV, FOR, JSON, GUESTS, MODE, FORCE, WARN_ONLY, EXPORT, SIGNAL };
+enum {
+    LABELS = 256,
+    ENV,
+    FOR,
+    JSON,
+    GUESTS,
+    MODE,
+    FORCE,
+    WARN_ONLY,
+    EXPORT,
+    SIGNAL,
+    GROUP,
+    DEFINE,
+    DEFINED
+};
 
 static const struct option long_options[] = {
     {"seats", required_argument, NULL, 'k'},
@@ -61,6 +76,9 @@ static const struct option long_options[] = {
     {"warn-only", no_argument, NULL, WARN_ONLY},
     {"export", no_argument, NULL, EXPORT},
     {"signal", required_argument, NULL, SIGNAL},
+    {"group", required_argument, NULL, GROUP},
+    {"define", no_argument, NULL, DEFINE},
+    {"defined", no_argument, NULL, DEFINED},
     {NULL, 0, NULL, 0},
 };
 
@@ -75,10 +93,15 @@ static unsigned group_of(int option)
     case 'E':
         return CLI_OPTION_WAIT;
     case 'c':
-    case LABELS:
     case ENV:
     case WARN_ONLY:
         return CLI_OPTION_RUN;
+    case LABELS:
+        return CLI_OPTION_LABELS;
+    case GROUP:
+    case DEFINE:
+    case DEFINED:
+        return CLI_OPTION_DEFINE;
     case 'v':
     case 'q':
         return CLI_OPTION_VERBOSITY;
@@ -162,6 +185,17 @@ static int parse_signal(const char *text)
     return 0;
 }
 
+/* A group, by its name or number; 0 if there is none, or it is root's. */
+static gid_t parse_group(const char *text)
+{
+    uint64_t number;
+    const struct group *group = getgrnam(text);
+    if (group != NULL) {
+        return group->gr_gid;
+    }
+    return cli_parse_number(text, UINT32_MAX - 1, &number) ? (gid_t)number : 0;
+}
+
 static int take_text(const struct cli_verb *verb, int option, struct cli_options *options)
 {
     switch (option) {
@@ -175,6 +209,11 @@ static int take_text(const struct cli_verb *verb, int option, struct cli_options
             optarg[strlen(optarg) - 1] == ',') {
             return reject(verb, "--labels", optarg, "has an empty label");
         }
+        for (const char *at = optarg; *at != '\0'; at++) {
+            if ((unsigned char)*at < ' ' || *at == 127) {
+                return reject(verb, "--labels", optarg, "has an unprintable label");
+            }
+        }
         options->labels = optarg;
         return 0;
     case ENV:
@@ -183,6 +222,12 @@ static int take_text(const struct cli_verb *verb, int option, struct cli_options
         }
         options->variable = optarg;
         return 0;
+    case GROUP:
+        options->group_name = optarg;
+        options->group = parse_group(optarg);
+        return options->group != 0
+                   ? 0
+                   : reject(verb, "--group", optarg, "is not a group other than root's");
     case SIGNAL:
         options->signal = parse_signal(optarg);
         return options->signal != 0 ? 0 : reject(verb, "--signal", optarg, "is not a signal");
@@ -216,11 +261,18 @@ static int take_option(const struct cli_verb *verb, int option, struct cli_optio
     case EXPORT:
         options->export_ = true;
         return 0;
+    case DEFINE:
+        options->define = true;
+        return 0;
+    case DEFINED:
+        options->defined = true;
+        return 0;
     case 'w':
     case 'c':
     case LABELS:
     case ENV:
     case SIGNAL:
+    case GROUP:
         return take_text(verb, option, options);
     default:
         return take_number(verb, option, options);

@@ -64,8 +64,9 @@ const char *cli_holder_label(const struct usher_guest *holder, char *label, size
     bool this_seat = false;
     bool this_ticket = false;
     (void)snprintf(label, room, "%s", holder->label);
-    if (holder->where[0] != '\0') {
-        return cli_sanitize(label);
+    size_t known = strlen(holder->label);
+    if (holder->where[0] != '\0' || (known > 0 && known + 1 < sizeof holder->label)) {
+        return cli_sanitize(label); /* the pool's, and not cut */
     }
     if (holder->pid <= 0 || holder->alive <= 0) {
         return label;

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -219,13 +220,20 @@ static int on_waiting(struct usher_pool *pool, void *context)
     return 0;
 }
 
-/* The pool has another number of seats than -k or --labels says. */
+/* The pool or its definition has another number of seats than -k or --labels says. */
 static int fail_other_seats(const struct cli_options *options)
 {
     struct usher_pool *pool;
     struct usher_info info = {0}; /* stays 0 if the pool is removed meanwhile */
     struct usher_options existing = {.flags = USHER_EXISTING};
+    char path[PATH_MAX];
     int error = usher_open(&pool, options->pool, &existing);
+    int defined = error == -ENOENT ? usher_definition(options->pool, path, sizeof path) : 0;
+    if (defined > 0) {
+        return cli_fail(CLI_OTHER_SEATS,
+                        "pool %s: %s says %d seat%s, not %u; leave -k out, or change that file",
+                        options->pool, path, defined, cli_s((unsigned)defined), options->seats);
+    }
     if (error != 0) {
         return cli_fail_pool(options->pool, -EDOM, true);
     }
@@ -238,8 +246,41 @@ static int fail_other_seats(const struct cli_options *options)
                     options->pool, options->seats);
 }
 
+/* The seats have the names that the pool has for them. */
+static int take_labels(const struct cli_wait *wait, struct cli_options *options)
+{
+    int length = usher_labels(wait->pool, NULL, 0);
+    char *labels = length > 0 ? malloc((size_t)length + 1) : NULL;
+    if (length <= 0) {
+        return 0;
+    }
+    if (labels == NULL) {
+        return cli_fail(CLI_OS, "out of memory");
+    }
+    (void)usher_labels(wait->pool, labels, (size_t)length + 1);
+    if (options->labels != NULL && strcmp(options->labels, labels) != 0) {
+        int status = cli_fail(CLI_OTHER_SEATS,
+                              "pool %s: its seats are named %.200s, not %.200s; leave --labels out",
+                              options->pool, labels, options->labels);
+        free(labels);
+        return status;
+    }
+    options->labels = labels; /* until the program ends */
+    return 0;
+}
+
+/* There is neither a pool nor a definition, and -k was not given. */
+static int fail_unknown(const char *pool)
+{
+    return cli_fail(CLI_NO_POOL,
+                    "pool %s: there is no such pool, and nothing defines one; check the name, or "
+                    "create it with -k SEATS",
+                    pool);
+}
+
 int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags)
 {
+    flags |= flags & USHER_EXISTING ? 0 : USHER_DEFINED;
     *wait = (struct cli_wait){.pool_name = options->pool, .options = options};
     struct usher_options how = {.seats = options->seats,
                                 .guests = options->guests,
@@ -249,13 +290,28 @@ int cli_open(struct cli_wait *wait, struct cli_options *options, unsigned flags)
                                 .context = wait,
                                 .labels = options->labels,
                                 .note = options->note,
+                                .group = options->group,
                                 .waiting_ms =
                                     isatty(STDERR_FILENO) && !options->quiet ? FIRST_LINE_MS : 0};
     int error = usher_open(&wait->pool, options->pool, &how);
     if (error == -EDOM) {
         return fail_other_seats(options);
     }
-    return error == 0 ? 0 : cli_fail_pool(options->pool, error, !(flags & USHER_EXISTING));
+    if (error == -ENOENT && (flags & USHER_DEFINED) && options->seats == 0) {
+        char path[PATH_MAX];
+        if (cli_is_remote(options->pool) ||
+            usher_definition(options->pool, path, sizeof path) == -ENOENT) {
+            return fail_unknown(options->pool);
+        }
+    }
+    if (error != 0) {
+        return cli_fail_pool(options->pool, error, !(flags & USHER_EXISTING));
+    }
+    error = take_labels(wait, options);
+    if (error != 0) {
+        usher_close(wait->pool);
+    }
+    return error;
 }
 
 static int acquire_seat(struct cli_wait *wait, struct usher_seat *seat)

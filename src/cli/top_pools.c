@@ -1,7 +1,6 @@
 /* The state of the pools that usher top shows: see top.h. */
 #include "cli/top.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,22 +27,25 @@ static void close_pool(struct top_pool *pool, int error)
 static bool replaced(const struct top_pool *pool)
 {
     struct stat status;
-    return stat(usher_path(pool->handle), &status) != 0 || status.st_dev != pool->device ||
-           status.st_ino != pool->inode;
+    if (stat(usher_path(pool->handle), &status) != 0) {
+        return pool->inode != 0;
+    }
+    return status.st_dev != pool->device || status.st_ino != pool->inode;
 }
 
 static void open_pool(struct top_pool *pool)
 {
-    struct usher_options existing = {.flags = USHER_EXISTING};
-    struct stat status;
+    struct usher_options existing = {.flags = USHER_EXISTING | USHER_INSPECT};
+    struct stat status = {.st_ino = 0}; /* stays 0 if the file was deleted while in use */
     int error = usher_open(&pool->handle, pool->name, &existing);
-    if (error == 0 && stat(usher_path(pool->handle), &status) == 0) {
+    if (error == 0) {
+        (void)stat(usher_path(pool->handle), &status);
         pool->device = status.st_dev;
         pool->inode = status.st_ino;
         pool->open = true;
         pool->error = 0;
     } else {
-        close_pool(pool, error == 0 ? -ENOENT : error);
+        close_pool(pool, error);
     }
 }
 
@@ -196,29 +198,25 @@ static void drop_pool(struct top *top, size_t at)
     free(pool);
 }
 
-/* Add the pools that are new in the directory, drop those that are gone. Returns false if memory is
-   short. */
+/* Add the pools that are new in the directories, drop those that are gone. Returns false if memory
+   is short. */
 static bool scan_directory(struct top *top)
 {
     bool enough_memory = true;
     for (size_t p = 0; p < top->count; p++) {
         top->pools[p]->listed = false;
     }
-    DIR *directory = opendir(top->directory);
-    top->directory_error = directory == NULL && errno != ENOENT ? errno : 0;
-    const struct dirent *entry;
-    while (enough_memory && directory != NULL && (entry = readdir(directory)) != NULL) {
-        if (entry->d_name[0] != '.') {
-            struct top_pool *pool = top_add(top, entry->d_name);
-            enough_memory = pool != NULL;
-            if (enough_memory) {
-                pool->listed = true;
-            }
+    struct cli_names names;
+    int error = cli_list_pools(&names, false);
+    top->directory_error = error == 0 ? 0 : -error;
+    for (size_t n = 0; enough_memory && n < names.count; n++) {
+        struct top_pool *pool = top_add(top, names.names[n]);
+        enough_memory = pool != NULL;
+        if (enough_memory) {
+            pool->listed = true;
         }
     }
-    if (directory != NULL) {
-        (void)closedir(directory);
-    }
+    cli_free_names(&names);
     for (size_t p = top->count; enough_memory && p-- > 0;) {
         if (!top->pools[p]->listed) {
             drop_pool(top, p);

@@ -39,6 +39,11 @@ static const struct {
     {USHER_EFORMAT, "made by another version of usher: use that version, or, when nobody uses the "
                     "pool, remove it by force"},
     {USHER_EDAMAGED, "the pool's file is damaged: remove it and make a new one"},
+    {USHER_ETWICE, "two pools have this name: remove one of them by its path, or give a path"},
+    {USHER_EDELETED,
+     "the pool's file was deleted while processes use the pool: let them finish, or "
+     "end them"},
+    {USHER_EDEFINITION, "the definition of the pool is wrong: correct it"},
     {ENOLCK, "the file system has no locks: put the pool elsewhere, such as /dev/shm"},
     {ENOSPC, "no space left for the pool's file"},
     {EROFS, "the file system is read-only"},

@@ -1,6 +1,7 @@
 /*
  * The pool file, byte by byte: docs/pool-format.md in C. One page of header, then the guest rows,
- * the line, the seats. Fixed widths, this machine's byte order (the stamp tells).
+ * the line, the seats; behind them the labels, if the pool has any. Fixed widths, this machine's
+ * byte order (the stamp tells).
  *
  *     0      64       128        192          3904                 4096
  *    +--------+--------+----------+----   ---+---------------------+------+------+-------+
@@ -31,6 +32,7 @@ enum {
     FORMAT_WORDS = 3904, /* where the core's words begin: 24 of them, then the rows */
     FORMAT_VISITORS = 8, /* rows behind the guests' */
     FORMAT_DEFAULT_GUESTS = 1024,
+    FORMAT_MAX_LABELS = 65536, /* bytes of labels: 1638 seats with a label of 40 characters */
     FORMAT_MAX_GUESTS = 65535
 };
 
@@ -46,8 +48,10 @@ struct format_shape {
 struct format_header {
     struct format_shape shape;
     uint64_t check; /* of the shape: format_check */
-    uint64_t unused[7];
-    _Atomic uint32_t removed;    /* enum format_removed; by usher_remove, its byte locked */
+    uint64_t unused[5];
+    uint64_t labels_at;       /* names of the seats, behind the pool: equal to shape.size; and .. */
+    uint64_t labels_size;     /* .. how many bytes; both 0: none. Written once, like the shape */
+    _Atomic uint32_t removed; /* enum format_removed; by usher_remove, its byte locked */
     _Atomic uint32_t rows_used;  /* rows from here on have never had an owner */
     _Atomic uint64_t reaped;     /* guests reaped */
     _Atomic uint64_t past_count; /* seats given back with times noted: the last ones are below */

@@ -262,6 +262,9 @@ int usher__guest_get(struct usher_pool *pool, struct guest **guest)
             return 0;
         }
     }
+    if (pool->flags & USHER_INSPECT) {
+        return -EPERM;
+    }
     /* usher__claim asks whether owners of rows are dead, with the mutex locked. */
     int cancel = os_cancel_off();
     (void)pthread_mutex_lock(&pool->mutex);

@@ -2,6 +2,7 @@
 #include "core/query.h"
 #include "pool/pool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,20 @@ static struct usher_guest *add(const struct usher_pool *pool, struct found *foun
     return guest;
 }
 
+/* Copy the label of a seat, as much as fits. */
+static void copy_label(const struct usher_pool *pool, uint32_t seat, char *label, size_t room)
+{
+    const char *at = pool->labels;
+    for (uint32_t s = 0; at != NULL && s < seat; s++) {
+        at = strchr(at, ',');
+        at = at == NULL ? NULL : at + 1;
+    }
+    if (at != NULL) {
+        size_t length = strcspn(at, ",");
+        (void)snprintf(label, room, "%.*s", (int)length, at);
+    }
+}
+
 static void add_holders(const struct usher_pool *pool, struct found *found)
 {
     for (uint32_t s = 0; s < pool->core.seats; s++) {
@@ -55,6 +70,7 @@ static void add_holders(const struct usher_pool *pool, struct found *found)
         if (guest != NULL) {
             guest->seat = s;
             guest->ticket = ticket;
+            copy_label(pool, s, guest->label, sizeof guest->label);
         }
     }
 }

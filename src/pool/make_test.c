@@ -248,10 +248,11 @@ static void be_traced(void *context)
 }
 
 /* Killed before and after its first system call, its second, .. until one is not killed in time. */
-static void a_maker_killed_at_any_system_call_leaves_a_whole_pool_or_none(void)
+static void kill_at_system_calls(void *context)
 {
+    int stride = *(int *)context;
     int made = 0;
-    for (int calls = 0;; calls++) {
+    for (int calls = 0;; calls += stride) {
         pid_t child = scene_start(be_traced, &calls);
         int status = 0;
         for (int stop = 0; stop <= calls; stop++) {
@@ -268,13 +269,40 @@ static void a_maker_killed_at_any_system_call_leaves_a_whole_pool_or_none(void)
             }
             EXPECT_EQ(status, 0);
             EXPECT(left_whole(calls));
-            (void)printf("  killed at %d system calls, %d times it had made it\n", calls, made);
+            (void)printf("  killed at %d system calls, %d times it had made it\n", calls / stride,
+                         made);
             EXPECT(made > 0 && made < calls && calls > 10);
             return;
         }
         scene_kill(child);
         made += left_whole(calls);
     }
+}
+
+static void kill_among_few_processes(void *every)
+{
+    EXPECT_EQ(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+    EXPECT_EQ(mount("proc", "/proc", "proc", 0, NULL), 0);
+    kill_at_system_calls(every);
+}
+
+/* The maker looks at all processes that /proc shows, so with many of them it makes thousands of
+   calls. With a /proc of its own it is killed at every call, otherwise at every 11th. */
+static void kill_in_a_namespace(void *unused)
+{
+    int every = 1;
+    int some = 11;
+    (void)unused;
+    if (root() && unshare(CLONE_NEWPID | CLONE_NEWNS) == 0) {
+        scene_in_child(kill_among_few_processes, &every);
+    } else {
+        kill_at_system_calls(&some);
+    }
+}
+
+static void a_maker_killed_at_any_system_call_leaves_a_whole_pool_or_none(void)
+{
+    scene_in_child(kill_in_a_namespace, NULL);
 }
 
 static void a_pool_has_80_bytes_for_each_guest_64_for_each_seat_and_a_page(void)

@@ -216,6 +216,30 @@ static void expect_path(const char *name, const char *path)
     EXPECT(access(path, F_OK) != 0);
 }
 
+/* The directory is one that other users could have made or can write to. */
+static void refuse_bad_directories(const char *name, const char *directory)
+{
+    static const mode_t bad[] = {0770, 0707, 0777, 01777, 0720, 0702};
+    EXPECT_EQ(mkdir(directory, 0700), 0);
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        EXPECT_EQ(chmod(directory, bad[i]), 0);
+        refused_with(name, NULL, -EKEYREJECTED);
+        refused_with(name, &(struct usher_options){.flags = USHER_EXISTING}, -EKEYREJECTED);
+        EXPECT_EQ(usher_remove(name), -EKEYREJECTED);
+    }
+    EXPECT_EQ(chmod(directory, 0755), 0);
+    make_pool(name, NULL);
+    EXPECT_EQ(usher_remove(name), 0);
+    EXPECT_EQ(scene_files(directory), 0);
+    EXPECT_EQ(rmdir(directory), 0);
+    EXPECT_EQ(symlink("/tmp", directory), 0);
+    refused_with(name, NULL, -EKEYREJECTED);
+    EXPECT_EQ(unlink(directory), 0);
+    make_file(directory, "", 0);
+    refused_with(name, NULL, -EKEYREJECTED);
+    EXPECT_EQ(unlink(directory), 0);
+}
+
 static void in_the_default_directory(void *unused)
 {
     char directory[64];
@@ -225,7 +249,7 @@ static void in_the_default_directory(void *unused)
     (void)unused;
     become_somebody(); /* so that nobody's real pools are touched */
     EXPECT_EQ(unsetenv("USHER_DIR"), 0);
-    EXPECT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
+    EXPECT_EQ(setenv("XDG_RUNTIME_DIR", scene_directory(), 1), 0); /* of no influence */
     (void)umask(0);
     (void)snprintf(directory, sizeof directory, "/dev/shm/usher-%u", (unsigned)geteuid());
     (void)snprintf(name, sizeof name, "file-test-%ld", (long)getpid());
@@ -234,42 +258,33 @@ static void in_the_default_directory(void *unused)
     EXPECT_EQ(stat(directory, &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0700);
     EXPECT_EQ(status.st_uid, geteuid());
-    EXPECT_EQ(setenv("XDG_RUNTIME_DIR", "not/absolute", 1), 0);
+    EXPECT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
     expect_path(name, path);
     EXPECT_EQ(setenv("USHER_DIR", "", 1), 0); /* empty is as good as not there */
     expect_path(name, path);
     (void)rmdir(directory);
-    if (geteuid() == somebody) { /* the directory that is somebody else's doing */
-        EXPECT_EQ(symlink("/tmp", directory), 0);
-        refused_with(name, NULL, -EKEYREJECTED);
-        EXPECT_EQ(unlink(directory), 0);
-        make_file(directory, "", 0);
-        refused_with(name, NULL, -EKEYREJECTED);
-        EXPECT_EQ(unlink(directory), 0);
+    if (geteuid() == somebody) {
+        refuse_bad_directories(name, directory);
     }
 }
 
 static void a_name_is_in_the_directory_that_the_header_says(void)
 {
     char path[PATH_MAX];
-    struct stat status;
     scene_in_child(in_the_default_directory, NULL);
 
     expect_path("x", scene_path("x"));
     EXPECT_EQ(setenv("USHER_DIR", scene_path("made"), 1), 0); /* its parent is there */
     expect_path("x", scene_path("made/x"));
     EXPECT_EQ(rmdir(scene_path("made")), 0);
-    EXPECT_EQ(setenv("XDG_RUNTIME_DIR", "/nowhere", 1), 0); /* $USHER_DIR comes first */
     EXPECT_EQ(setenv("USHER_DIR", scene_directory(), 1), 0);
     expect_path("x", scene_path("x"));
-    EXPECT_EQ(unsetenv("USHER_DIR"), 0);
-    refused_with("x", NULL, -ENOENT);
-    EXPECT_EQ(setenv("XDG_RUNTIME_DIR", scene_directory(), 1), 0);
-    mode_t before = umask(0);
-    expect_path("x", scene_path("usher/x"));
-    (void)umask(before);
-    EXPECT_EQ(stat(scene_path("usher"), &status), 0);
-    EXPECT_EQ(status.st_mode & 07777, 0700);
+    EXPECT_EQ(usher_directory(path, sizeof path), 0);
+    EXPECT(strcmp(path, scene_directory()) == 0);
+    EXPECT_EQ(usher_directory_at(0, path, sizeof path), 0);
+    EXPECT_EQ(usher_directory_at(1, path, sizeof path), -ENOENT); /* this one alone */
+    EXPECT_EQ(usher_directory(path, 3), -ENAMETOOLONG);
+    EXPECT_EQ(mkdir(scene_path("usher"), 0700), 0);
 
     /* A name with a slash is a path, wherever the names are. */
     expect_path(scene_path("by-path"), scene_path("by-path"));
@@ -279,40 +294,67 @@ static void a_name_is_in_the_directory_that_the_header_says(void)
     expect_path("usher/here", "usher/here");
     EXPECT_EQ(chdir(path), 0);
     EXPECT_EQ(rmdir(scene_path("usher")), 0);
-    EXPECT_EQ(setenv("USHER_DIR", scene_directory(), 1), 0);
-    EXPECT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
 }
 
-static void a_directory_that_others_may_write_is_refused(void)
+/* Root with the environment of another user. */
+static void root_makes_nothing_in_the_directory_of_another_user(void)
 {
-    static const mode_t bad[] = {0770, 0707, 0777, 01777, 0720, 0702};
-    EXPECT_EQ(unsetenv("USHER_DIR"), 0);
-    EXPECT_EQ(setenv("XDG_RUNTIME_DIR", scene_directory(), 1), 0);
-    EXPECT_EQ(mkdir(scene_path("usher"), 0700), 0);
-    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        EXPECT_EQ(chmod(scene_path("usher"), bad[i]), 0);
-        refused_with("x", NULL, -EKEYREJECTED);
-        refused_with("x", &(struct usher_options){.flags = USHER_EXISTING}, -EKEYREJECTED);
-        EXPECT_EQ(usher_remove("x"), -EKEYREJECTED);
+    if (!root()) {
+        (void)printf("  SKIPPED: needs root\n");
+        return;
     }
-    EXPECT_EQ(chmod(scene_path("usher"), 0755), 0);
+    EXPECT_EQ(mkdir(scene_path("theirs"), 0700), 0);
+    EXPECT_EQ(chown(scene_path("theirs"), somebody, somebody), 0);
+    EXPECT_EQ(setenv("USHER_DIR", scene_path("theirs"), 1), 0);
+    refused_with("x", NULL, -EKEYREJECTED);
+    EXPECT_EQ(setenv("USHER_DIR", scene_path("theirs/pools"), 1), 0);
+    refused_with("x", NULL, -EKEYREJECTED);
+    EXPECT_EQ(setenv("USHER_DIR", scene_path("theirs//pools//"), 1), 0);
+    refused_with("x", NULL, -EKEYREJECTED);
+    EXPECT_EQ(scene_files(scene_path("theirs")), 0);
+    EXPECT_EQ(chmod(scene_path("theirs"), 01777), 0); /* meant for several users */
+    EXPECT_EQ(setenv("USHER_DIR", scene_path("theirs"), 1), 0);
     make_pool("x", NULL);
     EXPECT_EQ(usher_remove("x"), 0);
-    if (root()) {
-        EXPECT_EQ(chmod(scene_path("usher"), 0700), 0);
-        EXPECT_EQ(chown(scene_path("usher"), somebody, somebody), 0);
-        refused_with("x", NULL, -EKEYREJECTED);
-    }
-    EXPECT_EQ(scene_files(scene_path("usher")), 0);
-    EXPECT_EQ(rmdir(scene_path("usher")), 0);
-    /* A symbolic link to a directory that would be good. */
-    EXPECT_EQ(mkdir(scene_path("good"), 0700), 0);
-    EXPECT_EQ(symlink("good", scene_path("usher")), 0);
-    refused_with("x", NULL, -EKEYREJECTED);
-    EXPECT_EQ(unlink(scene_path("usher")), 0);
-    EXPECT_EQ(rmdir(scene_path("good")), 0);
     EXPECT_EQ(setenv("USHER_DIR", scene_directory(), 1), 0);
-    EXPECT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
+    EXPECT_EQ(rmdir(scene_path("theirs")), 0);
+}
+
+static void root_may_inspect_the_pool_of_another_user(void)
+{
+    struct usher_options inspect = {.flags = USHER_EXISTING | USHER_INSPECT};
+    struct usher_pool *pool;
+    if (!root()) {
+        (void)printf("  SKIPPED: needs root\n");
+        return;
+    }
+    make_pool("theirs", NULL);
+    EXPECT_EQ(chown(scene_path("theirs"), somebody, somebody), 0);
+    refused("theirs", -EKEYREJECTED);
+    EXPECT_EQ(usher_open(&pool, "theirs", &inspect), 0);
+    EXPECT_EQ(scene_info(pool).free, 1);
+    EXPECT_EQ(usher_reap(pool), 0);
+    usher_close(pool);
+    EXPECT_EQ(unlink(scene_path("theirs")), 0);
+}
+
+static void a_group_owns_its_pool(void)
+{
+    struct usher_options options = {.group = somebody};
+    struct stat status;
+    if (!root()) {
+        options.group = getegid();
+    }
+    make_pool("group", &options);
+    EXPECT_EQ(stat(scene_path("group"), &status), 0);
+    EXPECT_EQ(status.st_gid, options.group);
+    EXPECT_EQ(status.st_mode & 07777, 0660);
+    EXPECT_EQ(usher_remove("group"), 0);
+    options.mode = 0600;
+    make_pool("group", &options);
+    EXPECT_EQ(stat(scene_path("group"), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0600);
+    EXPECT_EQ(usher_remove("group"), 0);
 }
 
 int main(void)
@@ -328,6 +370,8 @@ int main(void)
     RUN(a_pool_can_be_shared_with_other_users);
     RUN(the_mode_is_as_asked_whatever_the_umask);
     RUN(a_name_is_in_the_directory_that_the_header_says);
-    RUN(a_directory_that_others_may_write_is_refused);
+    RUN(root_makes_nothing_in_the_directory_of_another_user);
+    RUN(root_may_inspect_the_pool_of_another_user);
+    RUN(a_group_owns_its_pool);
     return 0;
 }

@@ -41,7 +41,8 @@ static void every_error_has_a_sentence_of_its_own(void)
         -EMSGSIZE, -EBADMSG, -EUCLEAN,      -ENOLCK, -ENOSPC,    -EPROTONOSUPPORT,
         -ENOMEM,   -EMFILE,  -ENFILE,       -EROFS,  -EUSERS,    -EIDRM,
         -ESTALE,   -EAGAIN,  -ETIMEDOUT,    -EPERM,  -ESRCH,     -EBUSY,
-        -ENOSYS,   -ENOTDIR, -EIO,          -EDQUOT, -EOVERFLOW, -EKEYREVOKED};
+        -ENOSYS,   -ENOTDIR, -EIO,          -EDQUOT, -EOVERFLOW, -EKEYREVOKED,
+        -ENOTUNIQ, -ENOLINK, -EBADE};
     enum { ERRORS = sizeof errors / sizeof errors[0] };
     for (unsigned a = 0; a < ERRORS; a++) {
         const char *sentence = usher_strerror(errors[a]);
@@ -63,12 +64,14 @@ static void options_that_mean_nothing_are_refused(void)
     struct usher_options options = {.flags = 1U << 31};
     EXPECT_EQ(usher_open(NULL, "x", NULL), -EINVAL);
     refused_with("x", &options, -EINVAL);
-    for (unsigned flag = 7; flag < 32; flag++) {
+    for (unsigned flag = 9; flag < 32; flag++) {
         options.flags = 1U << flag;
         refused_with("x", &options, -EINVAL);
         EXPECT_EQ(usher_open(&pool, NULL, &options), -EINVAL);
     }
     options.flags = USHER_EXISTING | USHER_EXCLUSIVE;
+    refused_with("x", &options, -EINVAL);
+    options.flags = USHER_INSPECT; /* without USHER_EXISTING */
     refused_with("x", &options, -EINVAL);
     options.flags = 0;
     for (unsigned i = 0; i < sizeof options.reserved / sizeof options.reserved[0]; i++) {
@@ -152,6 +155,78 @@ static void existing_and_exclusive_mean_what_they_say(void)
     EXPECT_EQ(symlink("nowhere", scene_path("e")), 0);
     refused_with("e", &exclusive, -EEXIST);
     EXPECT_EQ(unlink(scene_path("e")), 0);
+}
+
+static void a_pool_is_not_made_up_if_nothing_says_how_many_seats(void)
+{
+    struct usher_options defined = {.flags = USHER_DEFINED};
+    refused_with("d", &defined, -ENOENT);
+    refused_with(scene_path("d"), &defined, -ENOENT);
+    EXPECT_EQ(scene_files(scene_directory()), 0);
+    defined.seats = 2;
+    make_pool("d", &defined);
+    defined.seats = 0;
+    make_pool("d", &defined); /* there is one */
+    EXPECT_EQ(usher_remove("d"), 0);
+}
+
+static void labels_are_kept_in_the_pool(void)
+{
+    static const char *const bad[] = {"", ",", "a,", ",a", "a,,b", "a", "a,b,c", "a\n,b", "a,\x7f"};
+    struct usher_options options = {.seats = 2};
+    char text[32];
+    struct usher_guest guest;
+    struct usher_seat seat;
+    struct stat status;
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        options.labels = bad[i];
+        refused_with("l", &options, -EINVAL);
+    }
+    EXPECT_EQ(scene_files(scene_directory()), 0);
+    options.labels = "left,right";
+    make_pool("l", &options);
+    struct usher_pool *pool = scene_open("l", 0);
+    EXPECT_EQ(usher_labels(pool, text, sizeof text), 10);
+    EXPECT(strcmp(text, "left,right") == 0);
+    EXPECT_EQ(usher_labels(pool, text, 5), 10);
+    EXPECT(strcmp(text, "left") == 0);
+    EXPECT_EQ(usher_labels(pool, NULL, 0), 10);
+    EXPECT_EQ(usher_acquire(pool, &seat), 0);
+    EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
+    EXPECT(strcmp(guest.label, seat.number == 0 ? "left" : "right") == 0);
+    EXPECT_EQ(usher_resize(pool, 3), 0); /* a seat without a label */
+    usher_close(pool);
+    scene_expect_whole("l", 3);
+    EXPECT_EQ(stat(scene_path("l"), &status), 0);
+    EXPECT_EQ(truncate(scene_path("l"), status.st_size - 1), 0);
+    pool = scene_open("l", 0); /* the labels are gone, the pool is not */
+    EXPECT_EQ(usher_labels(pool, text, sizeof text), 0);
+    usher_close(pool);
+    EXPECT_EQ(usher_remove("l"), 0);
+    pool = scene_open("l", 2);
+    EXPECT_EQ(usher_labels(pool, text, sizeof text), 0);
+    EXPECT(strcmp(text, "") == 0);
+    usher_close(pool);
+    EXPECT_EQ(usher_remove("l"), 0);
+}
+
+static void an_inspector_only_looks(void)
+{
+    struct usher_options inspect = {.flags = USHER_EXISTING | USHER_INSPECT};
+    struct usher_pool *pool;
+    struct usher_seat seat;
+    refused_with("i", &inspect, -ENOENT);
+    make_pool("i", NULL);
+    EXPECT_EQ(usher_open(&pool, "i", &inspect), 0);
+    EXPECT_EQ(usher_acquire(pool, &seat), -EPERM);
+    EXPECT_EQ(usher_try_acquire(pool, &seat), -EPERM);
+    EXPECT_EQ(usher_resize(pool, 2), -EPERM);
+    EXPECT_EQ(scene_info(pool).seats, 1);
+    EXPECT_EQ(usher_verify(pool, NULL, NULL), 0);
+    EXPECT_EQ(usher_reap(pool), 0);
+    usher_close(pool);
+    scene_expect_whole("i", 1);
+    EXPECT_EQ(usher_remove("i"), 0);
 }
 
 static void what_is_not_a_regular_file_is_refused(void)
@@ -294,6 +369,9 @@ int main(void)
     RUN(another_number_of_seats_is_refused_and_changes_nothing);
     RUN(the_number_of_seats_is_the_one_it_has_now);
     RUN(existing_and_exclusive_mean_what_they_say);
+    RUN(a_pool_is_not_made_up_if_nothing_says_how_many_seats);
+    RUN(labels_are_kept_in_the_pool);
+    RUN(an_inspector_only_looks);
     RUN(what_is_not_a_regular_file_is_refused);
     RUN(what_the_kernel_refuses_is_said);
     RUN(opening_and_closing_leaves_no_descriptor_behind);

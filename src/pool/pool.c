@@ -51,20 +51,23 @@ static void discard(struct usher_pool *pool)
         (void)close(pool->fd);
     }
     free(pool->path);
+    free(pool->labels);
     free(pool);
 }
 
 static bool acceptable(const struct usher_options *options)
 {
     const unsigned known = USHER_EXISTING | USHER_EXCLUSIVE | USHER_KEEP | USHER_TIMES |
-                           USHER_NO_WATCHDOG | USHER_PROCESS_SEATS | USHER_KEEPER;
+                           USHER_NO_WATCHDOG | USHER_PROCESS_SEATS | USHER_KEEPER | USHER_INSPECT |
+                           USHER_DEFINED;
     uint32_t rest = 0;
     for (unsigned i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++) {
         rest |= options->reserved[i];
     }
     return (options->flags & ~known) == 0 && rest == 0 &&
            (options->flags & (USHER_EXISTING | USHER_EXCLUSIVE)) !=
-               (USHER_EXISTING | USHER_EXCLUSIVE);
+               (USHER_EXISTING | USHER_EXCLUSIVE) &&
+           (!(options->flags & USHER_INSPECT) || (options->flags & USHER_EXISTING));
 }
 
 int usher_open(struct usher_pool **opened, const char *name, const struct usher_options *options)

@@ -15,6 +15,7 @@
 #include "usher.h"
 #include "wait/wait.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -101,6 +102,7 @@ struct usher_pool {
     uint32_t waiting_ms;
     struct os_self self;
     char *path;
+    char *labels; /* names of the seats, separated by commas; or NULL */
     size_t size;
     bool visited;          /* a thread of ours acts by a visitor's row; under the mutex, like .. */
     int visit_cancel;      /* .. the cancellation state it had */
@@ -121,6 +123,8 @@ struct usher_pool {
 /* Bytes that are locked, far beyond any content: the row's owner has its byte. */
 enum { POOL_LOCK_REMOVE = 1 << 30, POOL_LOCK_ROW = POOL_LOCK_REMOVE + 1 };
 
+struct name;
+
 /* usher.c */
 /* Whether a handle may be used: 0, -USHER_EFORKED or -USHER_EREMOVED. */
 int usher__pool_usable(const struct usher_pool *pool);
@@ -130,11 +134,66 @@ void usher__pool_leave(struct usher_pool *pool, struct guest *guest);
 /* file.c */
 int usher__file_open(struct usher_pool *pool, const char *name,
                      const struct usher_options *options);
+/* Unlink the name if it still belongs to this pool's file. The remove byte is locked: no other
+   process unlinks it. */
+int usher__file_unlink(const struct usher_pool *pool, int directory, const char *name);
+/* make.c */
+/* Create the pool of a name. -EEXIST: there is one. -ENOENT: no directory; or nothing says how many
+   seats it has (USHER_DEFINED). A crash leaves no pool or a complete one. */
+int usher__make(const struct name *name, const struct usher_options *options);
+/* Is it a list of labels without empty ones, as many as there are seats? */
+bool usher__are_labels(const char *labels, uint32_t seats);
 /* inspect.c: note that a seat was given back. */
 void usher__past_note(struct usher_pool *pool, int64_t waited_ns, int64_t held_ns);
-/* name.c: the directory (an open descriptor) and the name in it; path has room for PATH_MAX. */
-int usher__name_resolve(const char *name, bool create, char *path, int *directory,
-                        const char **last);
+/* name.c: the directories in which a name is looked for. */
+enum name_kind { NAME_PATH, NAME_CHOSEN, NAME_OWN, NAME_SHARED };
+struct name_place {
+    enum name_kind kind;
+    const char *path;
+};
+struct name {
+    const char *last; /* the name in the directory */
+    unsigned count;
+    struct name_place places[3]; /* the first is where a new pool is created */
+    char path[PATH_MAX];         /* what the paths of places point to: this, these, or constants */
+    char run[32], shm[32];
+};
+/* Find the places of a name. -EINVAL or -ENAMETOOLONG: it is no name. */
+int usher__name_parse(const char *text, struct name *name);
+/* Open a directory; with `create`, for a new pool. A descriptor or -errno. */
+int usher__place_open(const struct name_place *place, bool create);
+/* Find the place that has a file of this name: an open descriptor of the directory. -ENOENT: none
+   has; -USHER_ETWICE: two have; or another error. */
+int usher__name_find(const struct name *name, int *directory, const struct name_place **place);
+/* The path of the file in a place; the caller frees it. NULL: out of memory. */
+char *usher__name_path(const struct name *name, const struct name_place *place);
+
+/* deleted.c: pools that lost their name while processes use them. */
+struct deleted {
+    int fd;      /* open for reading and writing, or -1 */
+    char *path;  /* that it had; the caller frees it */
+    pid_t *pids; /* processes that have it open or mapped */
+    size_t room, count;
+};
+/* Find the pool that had this name, and open it with these further flags of open(2). 0; -ENOENT:
+   there is none; -USHER_EDELETED: there is, but it cannot be opened; -USHER_ETWICE: there are two;
+   or another error. */
+int usher__deleted_find(const struct name *name, int flags, struct deleted *found);
+/* How a process that only inspects a pool (USHER_INSPECT) opens it. Others see this flag in
+   /proc/PID/fdinfo, and do not count that process as a user. Nothing is written by write(2), so the
+   flag has no other effect. */
+enum { DELETED_INSPECTOR = O_APPEND };
+
+/* define.c: what the definition of a name says. The strings are the caller's to free. */
+struct definition {
+    uint32_t seats, guests;
+    mode_t mode;
+    gid_t group; /* 0: none */
+    char *labels;
+};
+/* Read the definition of a name. 0; -ENOENT: there is none; -USHER_EDEFINITION: it is wrong; or
+   another error. */
+int usher__definition(const char *name, struct definition *definition);
 
 /* remote.c */
 /* Is that the name of a pool that is elsewhere? */

@@ -84,7 +84,15 @@ int usher__remote_open(struct usher_pool *pool, const char *name,
 {
     pool->path = strdup(name);
     int error = pool->path == NULL ? -ENOMEM : find_module(&pool->module);
-    return error != 0 ? error : pool->module->open(&pool->remote, name, options, pool);
+    struct usher_options there = *options;
+    if (error == 0 && options->group != 0) {
+        return -EOPNOTSUPP;
+    }
+    if ((options->flags & USHER_DEFINED) && options->seats == 0) { /* definitions are of names */
+        there.flags |= USHER_EXISTING;
+    }
+    there.flags &= ~(USHER_DEFINED | USHER_INSPECT);
+    return error != 0 ? error : pool->module->open(&pool->remote, name, &there, pool);
 }
 
 int usher__remote_remove(const char *name, bool force)

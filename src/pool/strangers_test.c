@@ -43,7 +43,6 @@ static void ask_as_bob(void *context)
     int error = *(int *)context;
     become(bob);
     EXPECT_EQ(unsetenv("USHER_DIR"), 0);
-    EXPECT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
     refused_with("builds", NULL, error);
     refused_with("builds", &(struct usher_options){.flags = USHER_EXISTING}, error);
     refused_with("builds", &(struct usher_options){.flags = USHER_EXCLUSIVE}, error);
@@ -201,16 +200,21 @@ static void with_an_odd_umask(void *context)
         become(bob);
     }
     EXPECT_EQ(unsetenv("USHER_DIR"), 0);
-    EXPECT_EQ(setenv("XDG_RUNTIME_DIR", scene_path("run"), 1), 0);
     (void)umask(*(mode_t *)context);
-    make_pool("p", NULL);
-    make_pool("p", NULL);
-    EXPECT_EQ(stat(scene_path("run/usher"), &status), 0);
-    EXPECT_EQ(status.st_mode & 07777, 0700);
-    EXPECT_EQ(stat(scene_path("run/usher/p"), &status), 0);
-    EXPECT_EQ(status.st_mode & 07777, 0600);
-    EXPECT_EQ(usher_remove("p"), 0);
-    EXPECT_EQ(rmdir(scene_path("run/usher")), 0);
+    if (root()) { /* nobody's real pools are touched */
+        char own[64];
+        own_directory(own, sizeof own);
+        make_pool("p", NULL);
+        make_pool("p", NULL);
+        EXPECT_EQ(stat(own, &status), 0);
+        EXPECT_EQ(status.st_mode & 07777, 0700);
+        EXPECT_EQ(chdir(own), 0);
+        EXPECT_EQ(stat("p", &status), 0);
+        EXPECT_EQ(status.st_mode & 07777, 0600);
+        EXPECT_EQ(chdir("/"), 0);
+        EXPECT_EQ(usher_remove("p"), 0);
+        EXPECT_EQ(rmdir(own), 0);
+    }
     EXPECT_EQ(setenv("USHER_DIR", scene_path("run/named"), 1), 0); /* and one that was named */
     make_pool("p", NULL);
     EXPECT_EQ(stat(scene_path("run/named"), &status), 0);
@@ -319,7 +323,6 @@ static void run_with_rights_of_bob(void *unused)
     (void)unused;
     become(eve);
     EXPECT_EQ(setenv("USHER_DIR", "/tmp/eves", 1), 0);
-    EXPECT_EQ(setenv("XDG_RUNTIME_DIR", "/tmp/eves", 1), 0);
     EXPECT_EQ(setenv("USHER_MODULES", scene_path("eves"), 1), 0);
     struct usher_pool *pool; /* without such rights her module is loaded, and found to be none */
     EXPECT_EQ(usher_open(&pool, "zk://localhost/p", NULL), -ELIBBAD);
