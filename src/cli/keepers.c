@@ -5,17 +5,17 @@
  */
 #include "cli/cli.h"
 
+#include "os/compat.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -101,7 +101,7 @@ static void exec_keeper(const struct cli_options *options, pid_t holder, int fd,
     }
     /* do not inherit locks or pipes of the shell */
     if (nowhere >= 0 && dup2(nowhere, STDIN_FILENO) >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
-        close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0 &&
+        compat_close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0 &&
         fcntl(fd, F_SETFD, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 &&
         getppid() == parent) {
         (void)sigprocmask(SIG_SETMASK, mask, NULL);

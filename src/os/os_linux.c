@@ -1,12 +1,11 @@
 /* The seam to Linux: see os.h. */
 #include "os/os.h"
 
+#include "os/compat.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
-#include <linux/magic.h>
-#include <linux/membarrier.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
