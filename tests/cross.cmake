@@ -1,14 +1,35 @@
-# The tests of the library that run on other processors and with another libc: `tools/cross` builds
+# The tests of the library that run on other processors and with another libc: `tools/cross/run` builds
 # cross_tests and runs the label cross. All unit and crash tests, except
-#   step*     stops after each machine instruction with ptrace(2), which qemu-user does not offer
-#   zk*, crowd_test, race_test, kill_test, soak_test, faults_test
-#             minutes each under an emulator, or a server is needed
+#     step*, header*   stop after each machine instruction with ptrace(2), which qemu-user does not
+#                      offer; need a C++ compiler
+#     zk_*             need a ZooKeeper server and its client library, except zk_state_test
+#     kill_test        takes more than two minutes under an emulator
+#     version_test     with musl: it asks glibc for the names of errors
 add_custom_target(cross_tests)
 get_property(tests DIRECTORY PROPERTY TESTS)
+set(elsewhere "^(step|header|kill_test|zk_)")
+if(CMAKE_TOOLCHAIN_FILE MATCHES "musl")
+  set(elsewhere "^(step|header|kill_test|zk_|version_test)")
+endif()
 foreach(test ${tests})
   get_property(labels TEST ${test} PROPERTY LABELS)
-  if(TARGET ${test} AND labels MATCHES "unit|crash" AND NOT test MATCHES "^(step|header|zk_t|zk_w|zk_l|zk_c)")
+  if(TARGET ${test} AND labels MATCHES "unit|crash" AND
+      (test STREQUAL zk_state_test OR NOT test MATCHES "${elsewhere}"))
     set_property(TEST ${test} APPEND PROPERTY LABELS cross)
     add_dependencies(cross_tests ${test})
   endif()
 endforeach()
+
+# Tests that fail because of qemu-user 7.2, whatever usher does: docs/testing.md has the evidence.
+# tools/cross/run reads this list. It names them, and does not count them as passed.
+function(emulator_fails test)
+  if(NOT TEST ${test})
+    message(FATAL_ERROR "tests/cross.cmake names ${test}, which is no test")
+  endif()
+endfunction()
+emulator_fails(crowd_test)
+emulator_fails(strangers_test)
+emulator_fails(fork_test)
+emulator_fails(many_test)
+emulator_fails(contest_test)
+emulator_fails(spawn_test)
