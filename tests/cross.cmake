@@ -3,13 +3,13 @@
 #     step*, header*   stop after each machine instruction with ptrace(2), which qemu-user does not
 #                      offer; need a C++ compiler
 #     zk_*             need a ZooKeeper server and its client library, except zk_state_test
-#     kill_test        takes more than two minutes under an emulator
+#     kill_test, repeat_test   take more than two minutes under an emulator
 #     version_test     with musl: it asks glibc for the names of errors
 add_custom_target(cross_tests)
 get_property(tests DIRECTORY PROPERTY TESTS)
-set(elsewhere "^(step|header|kill_test|zk_)")
+set(elsewhere "^(step|header|kill_test|repeat_test|zk_)")
 if(CMAKE_TOOLCHAIN_FILE MATCHES "musl")
-  set(elsewhere "^(step|header|kill_test|zk_|version_test)")
+  set(elsewhere "^(step|header|kill_test|repeat_test|zk_|version_test)")
 endif()
 foreach(test ${tests})
   get_property(labels TEST ${test} PROPERTY LABELS)
