@@ -4,19 +4,20 @@ PRESET ?= gcc
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 CTEST := ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
-SETUPS := setup-build setup-demo setup-test setup-lint setup-check setup-bench \
-	setup-kernels
+SETUPS := setup-build setup-demo setup-test setup-lint setup-check setup-bench setup-kernels \
+	setup-cross setup-package
 
 .NOTPARALLEL: # Ninja and ctest run things in parallel
 .PHONY: all help build quick demo test model check kill lint fmt bench loop fuzz cluster kernels \
-	install clean $(SETUPS)
+	cross static package install clean $(SETUPS)
 
 all: build ## build what can be built here, and run the unit tests
 	$(CTEST) -L unit
 
 help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
-	@echo "  make setup-STEP installs the packages of a step: build, demo, test, lint, check, bench, kernels"
+	@echo "  make setup-STEP installs the packages of a step: build, demo, test, lint, check, bench,"
+	@echo "  kernels, cross, package"
 	@echo "PRESET=gcc|clang|asan|tsan chooses the build; JOBS=N bounds compilers and tests at once"
 
 build: ## build only; a part whose libraries are missing is left out
@@ -79,6 +80,18 @@ cluster: build ## test pools on three ZooKeeper servers that fail, and on client
 kernels: build ## boot other kernels and test usher on them; KERNELS="6.1 6.12" or files, CPUS="1 2"
 	@tools/setup --check kernels
 	@tools/kernels $(BUILD) $(KERNELS)
+
+cross: ## build and test for AArch64, riscv64, s390x and musl, under emulation; PROCESSORS=
+	@tools/setup --check cross
+	@tools/cross/run $(PROCESSORS)
+
+static: ## pack a static usher for x86-64 and AArch64, made with musl
+	@tools/setup --check cross
+	@tools/static
+
+package: ## build Debian, RPM, Arch, static and source packages, and try them out; STEPS=
+	@tools/setup --check package
+	@tools/package $(STEPS)
 
 install: build ## install under /usr/local; PREFIX= and DESTDIR= choose another place
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

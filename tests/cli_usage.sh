@@ -134,7 +134,8 @@ for code in 0 1 64 66 69 70 71 73 75 77 78 126 127; do
     grep -qE "^ *$code  [a-z]" "$dir/out" || fail "help exit does not list $code"
 done
 status 0 usher --version
-grep -qxE 'usher [0-9]+\.[0-9]+\.[0-9]+' "$dir/out" || fail "--version prints $(cat "$dir/out")"
+grep -qxE 'usher [0-9]+\.[0-9]+\.[0-9]+ \(commit ([0-9a-f]{7,40}(-dirty)?|unknown), pool format [0-9]+\)' \
+    "$dir/out" || fail "--version prints $(cat "$dir/out")"
 [ -z "$(ls -A "$USHER_DIR")" ] || fail "help has made a pool"
 
 echo "$checks checks passed"

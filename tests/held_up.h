@@ -17,6 +17,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* musl declares the request of ioctl as int, glibc as unsigned long; the kernel reads 32 bits. */
+#ifdef __GLIBC__
+#define HELD_UP_RECEIVE SECCOMP_IOCTL_NOTIF_RECV
+#define HELD_UP_SEND SECCOMP_IOCTL_NOTIF_SEND
+#else
+#define HELD_UP_RECEIVE (int)SECCOMP_IOCTL_NOTIF_RECV
+#define HELD_UP_SEND (int)SECCOMP_IOCTL_NOTIF_SEND
+#endif
+
+/* The low half of the second argument of a call. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define HELD_UP_SECOND (offsetof(struct seccomp_data, args) + 8)
+#else
+#define HELD_UP_SECOND (offsetof(struct seccomp_data, args) + 12)
+#endif
+
 struct held_up {
     long call;
     uint32_t mask, value; /* of its second argument */
@@ -31,7 +47,7 @@ static inline bool held_up_here(struct held_up *self)
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)self->call, 0, 4),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, HELD_UP_SECOND),
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, self->mask),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self->value, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
@@ -72,14 +88,14 @@ static inline bool held_up_now(struct held_up *self)
             return false;
         }
     }
-    return ioctl(self->listener, SECCOMP_IOCTL_NOTIF_RECV, &self->what) == 0;
+    return ioctl(self->listener, HELD_UP_RECEIVE, &self->what) == 0;
 }
 
 static inline void held_up_no_longer(struct held_up *self)
 {
     struct seccomp_notif_resp go_on = {.id = self->what.id,
                                        .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-    EXPECT_EQ(ioctl(self->listener, SECCOMP_IOCTL_NOTIF_SEND, &go_on), 0);
+    EXPECT_EQ(ioctl(self->listener, HELD_UP_SEND, &go_on), 0);
 }
 
 #endif

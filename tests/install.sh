@@ -66,7 +66,7 @@ flags="-std=c17 -Wall -Wextra -Werror $(setting CMAKE_C_FLAGS)"
 for example in hello workers threads command; do
     # shellcheck disable=SC2046,SC2086
     so "$compiler" $flags examples/$example.c $(pkg-config --cflags --libs usher) -pthread \
-        -Wl,-rpath,"$dir/usr/$lib" -o "$dir/$example"
+        -o "$dir/$example"
     # shellcheck disable=SC2046,SC2086
     so "$compiler" $flags examples/$example.c $(pkg-config --cflags usher) -Wl,-Bstatic \
         $(pkg-config --libs-only-L --libs-only-l usher) -Wl,-Bdynamic \

@@ -86,11 +86,10 @@ PROGRAM
 if command -v pkg-config >/dev/null; then
     flags=$(PKG_CONFIG_PATH=$dir/usr/lib/pkgconfig pkg-config --cflags --libs usher)
 else
-    flags="-I$dir/usr/include -L$dir/usr/lib -lusher"
+    flags="-I$dir/usr/include -L$dir/usr/lib -Wl,-rpath,$dir/usr/lib -lusher"
 fi
 # shellcheck disable=SC2086 # words
-so "$compiler" -Wall -Wextra -Werror "$dir/program.c" $flags -Wl,-rpath,"$dir/usr/lib" \
-    -o "$dir/program"
+so "$compiler" -Wall -Wextra -Werror "$dir/program.c" $flags -o "$dir/program"
 so timeout 60 "$dir/program"
 
 # Without pkg-config, and so without jansson and ncurses: messages, no error; the library's tests stay.
@@ -106,4 +105,16 @@ so test "$(grep -cE ': (cli_run|lab_cli|bench|demo|fuzz_words)$' "$dir/tests")" 
 for part in CLI LAB BENCH ZK TESTS EXAMPLES; do
     configure "no-$part" "-DUSHER_$part=OFF"
 done
+
+# A compiler for 32-bit programs is refused, with a sentence. It need not be able to link them.
+echo 'int x;' >"$dir/narrow.c"
+if "$compiler" -m32 -c "$dir/narrow.c" -o "$dir/narrow.o" 2>/dev/null; then
+    if cmake -S . -B "$dir/narrow" -G "$(setting CMAKE_GENERATOR)" "-DCMAKE_C_COMPILER=$compiler" \
+        -DCMAKE_C_FLAGS=-m32 -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY >"$dir/narrow.log" 2>&1; then
+        fail "a 32-bit compiler was accepted"
+    fi
+    so grep -q 'usher needs a 64-bit processor' "$dir/narrow.log"
+else
+    echo "not checked: $compiler has no -m32"
+fi
 echo "$checks checks passed"

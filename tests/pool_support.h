@@ -75,6 +75,13 @@ static inline void support__end(int status, void *unused)
     (void)rmdir(directory);
 }
 
+#ifndef __GLIBC__
+static inline void support__end_without_status(void)
+{
+    support__end(0, NULL);
+}
+#endif
+
 /* Call once, before the first pool. Makes a directory for the pools, and sets the seed: the last
    argument that is a number, or the time. */
 static inline void support_begin(int argc, char **argv)
@@ -92,7 +99,11 @@ static inline void support_begin(int argc, char **argv)
         EXPECT(mkdtemp(directory) != NULL);
     }
     tester = getpid();
+#ifdef __GLIBC__
     EXPECT_EQ(on_exit(support__end, NULL), 0);
+#else
+    EXPECT_EQ(atexit(support__end_without_status), 0);
+#endif
     EXPECT_EQ(setenv("USHER_DIR", directory, 1), 0);
     (void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* so that short pauses are short */
 }

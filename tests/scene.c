@@ -292,7 +292,8 @@ void scene_pause_us(long us)
 bool scene_refuse(long call, int argument, uint32_t mask, uint32_t value, int error)
 {
     /* the low half of the argument; flags and commands fit in it */
-    uint32_t at = (uint32_t)(offsetof(struct seccomp_data, args) +
+    const unsigned low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
+    uint32_t at = (uint32_t)(offsetof(struct seccomp_data, args) + low +
                              8 * (unsigned)(argument < 0 ? 0 : argument));
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

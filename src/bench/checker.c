@@ -4,7 +4,7 @@
  */
 #include "bench/bench.h"
 
-#include "bench_build.h"
+#include "build.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ static unsigned compare(unsigned rounds, unsigned n)
     char line[256];
     unsigned count = 0;
     bench_program(directory, sizeof directory, "");
-    (void)snprintf(command, sizeof command, "'%s' '%s' %u %u 3 2>/dev/null", BENCH_SPIN_COMPARE,
-                   directory, rounds, n);
+    (void)snprintf(command, sizeof command, "'%s' '%s' %u %u 3 2>/dev/null",
+                   BUILD_SOURCE "/src/bench/spin-compare", directory, rounds, n);
     FILE *from = popen(command, "r");
     while (from != NULL && fgets(line, sizeof line, from) != NULL) {
         if (count < BENCH_MAX_ROUNDS && read_round(line, count)) {

@@ -2,7 +2,7 @@
 #include "bench/bench.h"
 #include "bench/results.h"
 
-#include "bench_build.h" /* generated at build time: the commit */
+#include "build.h" /* made by the build: the commit */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +76,6 @@ json_t *bench_machine(void)
     (void)snprintf(name, sizeof name, "%s, %s", processor, system.machine);
     return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:f}", "processor", name,
                      "processors", (int)sysconf(_SC_NPROCESSORS_ONLN), "memory", memory, "kernel",
-                     kernel, "compiler", BENCH_COMPILER, "flags", BENCH_FLAGS, "commit",
-                     BENCH_COMMIT, "when", when, "load", load[0]);
+                     kernel, "compiler", BUILD_COMPILER, "flags", BUILD_FLAGS, "commit",
+                     BUILD_COMMIT, "when", when, "load", load[0]);
 }

@@ -6,6 +6,8 @@
  */
 #include "bench/bench.h"
 #include "bench/results.h"
+#include "build.h" /* made by the build */
+#include "usher.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -45,7 +47,8 @@ static void help(FILE *to)
             "  --csv FILE        write them as a table\n"
             "  --document DIR    write DIR/benchmarks.md and DIR/bench-*.svg\n"
             "  --from FILE       measure nothing: take the results of an earlier --json\n"
-            "  --help            this\n\nworkloads:\n");
+            "  --help            this\n"
+            "  --version         version, commit and format of pools\n\nworkloads:\n");
     for (unsigned w = 0; w < WORKLOADS; w++) {
         (void)fprintf(to, "  %-16s  %s\n", workloads[w].name, workloads[w].what);
     }
@@ -67,15 +70,11 @@ struct asked {
 static int read_options(int argc, char **argv, struct asked *asked)
 {
     static const struct option options[] = {
-        {"quick", no_argument, NULL, 'q'},
-        {"smoke", no_argument, NULL, 's'},
-        {"json", required_argument, NULL, 'j'},
-        {"csv", required_argument, NULL, 'c'},
-        {"document", required_argument, NULL, 'd'},
-        {"from", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},
-        {"alone", required_argument, NULL, 'a'},
-        {NULL, 0, NULL, 0},
+        {"quick", no_argument, NULL, 'q'},          {"smoke", no_argument, NULL, 's'},
+        {"json", required_argument, NULL, 'j'},     {"csv", required_argument, NULL, 'c'},
+        {"document", required_argument, NULL, 'd'}, {"from", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},           {"version", no_argument, NULL, 'v'},
+        {"alone", required_argument, NULL, 'a'},    {NULL, 0, NULL, 0},
     };
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -103,6 +102,9 @@ static int read_options(int argc, char **argv, struct asked *asked)
             break;
         case 'h':
             help(stdout);
+            return 1;
+        case 'v':
+            (void)printf("usher-bench %s\n", BUILD_ABOUT);
             return 1;
         default:
             help(stderr);

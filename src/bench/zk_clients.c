@@ -2,7 +2,7 @@
 #include "bench/bench.h"
 #include "bench/zk.h"
 
-#include "bench_build.h"
+#include "build.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -125,7 +125,8 @@ static void be_kazoo(const struct bench_zk_pool *at)
     (void)snprintf(port, sizeof port, "%d", at->port);
     (void)snprintf(timeout, sizeof timeout, "%u", at->timeout_ms);
     (void)snprintf(seats, sizeof seats, "%u", at->seats);
-    (void)execl(BENCH_KAZOO, BENCH_KAZOO, port, timeout, at->path, seats, (char *)NULL);
+    static const char kazoo[] = BUILD_SOURCE "/src/bench/kazoo-semaphore";
+    (void)execl(kazoo, kazoo, port, timeout, at->path, seats, (char *)NULL);
 }
 
 const struct bench_zk_peer bench_zk_usher = {"usher", be_usher};

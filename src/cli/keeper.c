@@ -25,12 +25,13 @@
  */
 #include "cli/cli.h"
 
+#include "os/compat.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -134,7 +135,7 @@ static bool is_lost(struct keeper *keeper, int64_t *next_ns)
     if (now.left_ns <= grace_ns) {
         char what[128];
         int signal_ = keeper->wait.options->signal;
-        const char *name = sigabbrev_np(signal_);
+        const char *name = compat_signal_name(signal_);
         keeper->signalled = true;
         (void)snprintf(what, sizeof what,
                        "will be lost: the servers do not answer; sending signal %d (%s) to "

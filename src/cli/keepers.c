@@ -5,17 +5,17 @@
  */
 #include "cli/cli.h"
 
+#include "os/compat.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -93,7 +93,7 @@ static void make_command_line(struct words *words, const struct cli_options *opt
 /* Have every descriptor from `first` on closed by exec. */
 static int close_on_exec(int first)
 {
-    if (close_range((unsigned)first, ~0U, CLOSE_RANGE_CLOEXEC) == 0) {
+    if (compat_close_range((unsigned)first, ~0U, CLOSE_RANGE_CLOEXEC) == 0) {
         return 0;
     }
     DIR *directory = opendir("/proc/self/fd"); /* before Linux 5.11 */

@@ -3,6 +3,7 @@
  *
  * Finds the verb and calls it; prints help.
  */
+#include "build.h" /* made by the build */
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -104,7 +105,7 @@ static int run_verb(int argc, char **argv)
         return print_verb_help(argc > 2 ? argv[2] : NULL);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        (void)printf("usher %s\n", USHER_VERSION_STRING);
+        (void)printf("usher %s\n", BUILD_ABOUT);
         return CLI_OK;
     }
     const struct cli_verb *verb = find_verb(argv[1]);

@@ -1,6 +1,8 @@
 /* Parse the options of all verbs: see cli.h. */
 #include "cli/cli.h"
 
+#include "os/compat.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -177,7 +179,7 @@ static int parse_signal(const char *text)
     }
     text += strncmp(text, "SIG", 3) == 0 ? 3 : 0;
     for (int s = 1; s < NSIG; s++) {
-        const char *name = sigabbrev_np(s);
+        const char *name = compat_signal_name(s);
         if (name != NULL && strcmp(name, text) == 0) {
             return s;
         }

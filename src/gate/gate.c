@@ -16,12 +16,12 @@
 #include "usher.h"
 
 #include "gate/gate_word.h"
+#include "os/compat.h"
 #include "os/os.h"
 #include "wait/wait.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>

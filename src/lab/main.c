@@ -3,6 +3,7 @@
  *
  * Find the command and run it.
  */
+#include "build.h" /* made by the build */
 #include "lab/lab.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
         return help(argc > 2 ? argv[2] : NULL);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        (void)printf("usher-lab %s\n", USHER_VERSION_STRING);
+        (void)printf("usher-lab %s\n", BUILD_ABOUT);
         return LAB_OK;
     }
     const struct lab_command *command = find(argv[1]);

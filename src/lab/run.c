@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +183,9 @@ static void *work(void *argument)
 struct conductor {
     struct arena *arena;
     double seconds;
-    sem_t over; /* posted when all have finished */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* waits by CLOCK_MONOTONIC */
+    bool over;              /* all have finished; under the lock */
 };
 
 /* Wait. True if the run ends before the time does. */
@@ -196,12 +197,14 @@ static bool over_within(struct conductor *conductor, double seconds)
     until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    while (sem_clockwait(&conductor->over, CLOCK_MONOTONIC, &until) != 0) {
-        if (errno != EINTR) {
-            return false;
-        }
+    (void)pthread_mutex_lock(&conductor->lock);
+    int error = 0;
+    while (!conductor->over && error == 0) {
+        error = pthread_cond_timedwait(&conductor->changed, &conductor->lock, &until);
     }
-    return true;
+    bool over = conductor->over;
+    (void)pthread_mutex_unlock(&conductor->lock);
+    return over;
 }
 
 static void *conduct(void *argument)
@@ -336,20 +339,29 @@ int lab_run_for_real(struct lab_run *run)
         return -errno;
     }
     struct conductor conductor = {.arena = arena, .seconds = run->seconds};
-    (void)sem_init(&conductor.over, 0, 0);
+    pthread_condattr_t by_monotonic;
+    (void)pthread_condattr_init(&by_monotonic);
+    (void)pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
+    (void)pthread_mutex_init(&conductor.lock, NULL);
+    (void)pthread_cond_init(&conductor.changed, &by_monotonic);
+    (void)pthread_condattr_destroy(&by_monotonic);
     int error = -pthread_create(&thread, NULL, conduct, &conductor);
     if (error == 0) {
         uint64_t begin = now_ns();
         error = run->processes ? run_processes(arena, run->system->n)
                                : run_threads(arena, run->system->n);
         run->elapsed += (double)(now_ns() - begin) * 1e-9;
-        (void)sem_post(&conductor.over);
+        (void)pthread_mutex_lock(&conductor.lock);
+        conductor.over = true;
+        (void)pthread_cond_signal(&conductor.changed);
+        (void)pthread_mutex_unlock(&conductor.lock);
         (void)pthread_join(thread, NULL);
     }
     if (error == 0) {
         collect(run, arena);
     }
-    (void)sem_destroy(&conductor.over);
+    (void)pthread_cond_destroy(&conductor.changed);
+    (void)pthread_mutex_destroy(&conductor.lock);
     (void)munmap(arena, bytes);
     return error;
 }

@@ -7,6 +7,8 @@
 #include "os/os.h"
 #include "os/os_proc.h"
 
+#include "os/compat.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>

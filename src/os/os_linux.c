@@ -1,10 +1,10 @@
 /* The seam to Linux: see os.h. (os_identity.c has processes, os_proc.c /proc, os_spawn.c spawning.) */
 #include "os/os.h"
 
+#include "os/compat.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>

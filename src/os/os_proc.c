@@ -12,9 +12,10 @@
  */
 #include "os/os_proc.h"
 
+#include "os/compat.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,8 @@
 /* The version, and a sentence for each error of the library that says what to do. */
 #include "usher.h"
 
+#include "os/compat.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -80,7 +82,7 @@ const char *usher_strerror(int error)
             return meanings[i].meaning;
         }
     }
-    const char *name = strerrordesc_np(error); /* static, unlike strerror's */
+    const char *name = compat_errno_text(error);
     return name != NULL ? name : "unknown error";
 }
 

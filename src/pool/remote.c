@@ -1,9 +1,10 @@
 /* Find and load the module for pools on servers (remote.h). */
 #include "pool/pool.h"
 
+#include "os/compat.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,10 @@ bool usher__remote_is(const char *name)
 /* The directory of the library or program that contains this code, without a slash at its end. */
 static bool own_directory(char *path, size_t room)
 {
-    Dl_info info;
-    struct link_map *map = NULL;
     ssize_t length = -1;
-    int found = dladdr1((void *)(uintptr_t)usher__remote_is, &info, (void **)&map, RTLD_DL_LINKMAP);
-    if (found != 0 && map != NULL && map->l_name[0] == '/') {
-        length = snprintf(path, room, "%s", map->l_name);
+    const char *library = compat_library_path((void *)(uintptr_t)usher__remote_is);
+    if (library != NULL) {
+        length = snprintf(path, room, "%s", library);
     } else {
         length = readlink("/proc/self/exe", path, room - 1);
     }

@@ -350,9 +350,12 @@ static void a_setuid_program_does_not_believe_the_environment(void)
     if (!several_users()) {
         return;
     }
-    copy_program(scene_path("setuid"));
     Dl_info system; /* eve's module for pools on other machines: a library that is none */
-    EXPECT(dladdr(dlsym(RTLD_DEFAULT, "getauxval"), &system) != 0);
+    if (dladdr(dlsym(RTLD_DEFAULT, "getauxval"), &system) == 0) {
+        (void)printf("  SKIPPED: a static program loads no modules\n");
+        return;
+    }
+    copy_program(scene_path("setuid"));
     EXPECT_EQ(mkdir(scene_path("eves"), 0755), 0);
     EXPECT_EQ(symlink(system.dli_fname, scene_path("eves/usher-zk.so")), 0);
     EXPECT_EQ(chmod(scene_directory(), 0755), 0);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 static void who_tries_gets_a_free_seat_or_none(void)
 {
