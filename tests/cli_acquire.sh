@@ -188,10 +188,10 @@ sleep 1000 &
 other=$!
 status 0 usher acquire other --for $other
 prints 0
-held_by other $other || fail "not held by the one that was named"
+held_by other $other || fail "not held by the named process"
 status 75 usher release other
 says "other" "holds no seat"
-held_by other $other || fail "given back by one that does not hold it"
+held_by other $other || fail "given back by a process that does not hold it"
 status 0 usher release other --for $other
 prints ""
 now_is other '.free == 1'
@@ -215,7 +215,7 @@ script exported sh "eval \"\$(usher acquire --export \"$dir/odd name\")\"; echo 
     step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$USHER_FENCE"
 eventually is_not_empty "$dir/exported.step"
 usher status "$dir/odd name" --json | jq -r '.holders[0] | "0 1 \(.ticket) \(.ticket)"' >"$dir/wanted"
-diff "$dir/wanted" "$dir/exported.step" || fail "that is not what the pool says"
+diff "$dir/wanted" "$dir/exported.step" || fail "the variables differ from what the pool says"
 [ "$(cat "$dir/name")" = "$dir/odd name" ] || fail "the name has changed"
 go exported
 ends "$pid" 0

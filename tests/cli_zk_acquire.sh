@@ -7,7 +7,7 @@
 . "$(dirname "$0")/cli_zk_server.sh"
 
 # script NAME SHELL LINES: run a script that prints STEP and stops there until `go NAME`; `reaches
-# NAME STEP` waits for that. Its pid is $pid.
+# NAME STEP` waits until the script is there. Its pid is $pid.
 script() {
     rm -f "$dir/$1.gate" "$dir/$1.step"
     mkfifo "$dir/$1.gate"

@@ -213,7 +213,7 @@ static void signal_visitors(const struct party *p, int signal, char state)
     }
 }
 
-/* Start the process that will die first: a holder, a waiter, or one that dies while it leaves. */
+/* Start the process that will die first: a holder, a waiter, or a guest that leaves. */
 static void let_corpse_come(struct party *p, unsigned accesses)
 {
     enum corpse kind = p->s->corpse;

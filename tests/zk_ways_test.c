@@ -237,7 +237,7 @@ static void describe_self(void *name)
 
 static void inspect_shows_who_the_guests_are_and_since_when(void)
 {
-    const char *name = named("told");
+    const char *name = named("guests");
     struct usher_pool *pool = scene_open(name, 2);
     struct usher_guest guests[4];
     pid_t children[3];

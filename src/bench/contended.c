@@ -39,7 +39,7 @@ static double speed[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double worst[CELLS][BENCH_MAX_PEERS][ROUNDS], seen[CELLS][BENCH_MAX_PEERS][ROUNDS];
 static double out_of_turn[BENCH_MAX_PEERS];
 static double together[CELLS];         /* before the first round of each */
-static bool compared[BENCH_MAX_PEERS]; /* a figure is wanted of it, or is told */
+static bool compared[BENCH_MAX_PEERS]; /* a figure of it is wanted, or printed */
 static unsigned rounds, few_rounds, watched;
 static struct cell_calm calm;
 

@@ -25,7 +25,7 @@ static const struct {
     {"parked", bench_parked, "hand-overs with 1,000 and 10,000 asleep in line"},
     {"growth", bench_growth, "cost as the guests (to 16,384) and the seats (to 4,096) grow"},
     {"recovery", bench_recovery, "a holder is killed: until the next is in"},
-    {"idle", bench_idle, "processor time of those who wait"},
+    {"idle", bench_idle, "processor time of waiters"},
     {"memory", bench_memory, "size of a pool"},
     {"job", bench_job, "usher run beside flock, xargs and GNU sem"},
     {"inspect", bench_inspect, "a snapshot of 10,000 guests, and whether the pool goes on"},
@@ -52,7 +52,7 @@ static void help(FILE *to)
     (void)fprintf(to,
                   "\nEach figure is the median of rounds in which all peers take turns, with the\n"
                   "quartiles; a wanted figure is a ratio round by round, and said to be met, yes\n"
-                  "or NO; a ratio that is only told shows what the machine allows. Exit status:\n"
+                  "or NO; a ratio that is only printed shows what the machine allows. Exit status:\n"
                   "0 measured, whether met or not; 64 usage; 73 a file could not be written or\n"
                   "read.\n");
 }

@@ -72,8 +72,7 @@ int os_identity(pid_t pid, uint64_t *identity);
    it, but its identity is of another boot, by what is to be seen of the boot here. */
 enum os_end { OS_CANNOT_TELL, OS_ENDED, OS_OTHER_BOOT, OS_LIVES };
 enum os_end os_process_ended(pid_t pid, uint64_t identity);
-/* Whether it has ended by itself, with whatever status, and its parent has not asked for that yet.
-   */
+/* Whether it has exited by itself, with any status, and its parent has not called waitpid yet. */
 bool os_process_exited(pid_t pid, uint64_t identity);
 /* Keep a descriptor in reserve until os_unreserve has been called as often as this. With it the two
    questions above are answered even if the process has used up its descriptors. */

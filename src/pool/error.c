@@ -61,8 +61,8 @@ static const struct {
      "a tunnel such as stunnel(8)"},
     {USHER_EMISMATCH, "usher-zk.so is of another version than this library: install both again"},
     {EOPNOTSUPP, "pools on ZooKeeper do not have that"},
-    {USHER_ETICKETS, "the pool has issued 2^34 tickets since one that is still held: have that "
-                     "seat released"},
+    {USHER_ETICKETS, "the pool has issued 2^34 tickets since the oldest one that is still held: "
+                     "have its seat released"},
     {ENOSYS, "this kernel cannot prove the death of another process (Linux 6.9 can), or refuses "
              "membarrier(2)"},
 };

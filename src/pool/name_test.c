@@ -1,6 +1,6 @@
 /*
- * Where pool files are and who may have them: names, directories, owners, modes, and the errors of
- * usher_open that come of them. As root, more is tested: other owners.
+ * Where pool files are and who may use them: names, directories, owners, modes, and the errors of
+ * usher_open about them. As root, more is tested: other owners.
  */
 #include "pool_file.h"
 
@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static uid_t somebody; /* a user that is nobody here, and another in each run */
+static uid_t stranger; /* a uid without an account, another in each run */
 
-static void become_somebody(void)
+static void become_stranger(void)
 {
     if (root()) {
         EXPECT_EQ(setgroups(0, NULL), 0);
-        EXPECT_EQ(setgid(somebody), 0);
-        EXPECT_EQ(setuid(somebody), 0);
+        EXPECT_EQ(setgid(stranger), 0);
+        EXPECT_EQ(setuid(stranger), 0);
     }
 }
 
-static void a_name_that_is_none_is_refused(void)
+static void a_name_that_is_not_valid_is_refused(void)
 {
     static const char *const none[] = {"",      ".",       "..",      ".x",      "...",   "a\nb",
                                        "\x01",  "\x7f",    "tab\t",   "esc\033", "/",     "./",
@@ -42,7 +42,7 @@ static void a_name_that_is_none_is_refused(void)
     EXPECT_EQ(scene_files(scene_directory()), 0);
 }
 
-static void unusual_names_are_names(void)
+static void unusual_names_are_valid(void)
 {
     static const char *const names[] = {"a", "x.y", "two words", "p\xc3\xb6l", "-n",
                                         "*", "#~;", "a..b",      "\\",         "%s%n"};
@@ -80,7 +80,7 @@ static void a_name_that_is_too_long_is_refused(void)
     }
     name[sizeof name - 1] = '\0';
     refused(name, -ENAMETOOLONG);
-    /* A directory that leaves no room for the name. */
+    /* The directory leaves no room for the name. */
     name[PATH_MAX - 2] = '\0';
     EXPECT_EQ(setenv("USHER_DIR", name, 1), 0);
     refused("pool", -ENAMETOOLONG);
@@ -107,27 +107,27 @@ static void without_a_directory_there_is_no_pool(void)
     EXPECT_EQ(unlink(scene_path("file")), 0);
 }
 
-static void the_file_of_somebody_else_is_refused(void)
+static void the_file_of_another_user_is_refused(void)
 {
     if (!root()) {
         (void)printf("  SKIPPED: needs root\n");
         return;
     }
     make_pool("theirs", NULL);
-    EXPECT_EQ(chown(scene_path("theirs"), somebody, somebody), 0);
+    EXPECT_EQ(chown(scene_path("theirs"), stranger, stranger), 0);
     refused("theirs", -EKEYREJECTED);
     EXPECT_EQ(usher_remove("theirs"), -EKEYREJECTED);
     EXPECT_EQ(chmod(scene_path("theirs"), 0644), 0);
     refused("theirs", -EKEYREJECTED);
-    EXPECT_EQ(chmod(scene_path("theirs"), 0660), 0); /* meant to be shared */
+    EXPECT_EQ(chmod(scene_path("theirs"), 0660), 0); /* its mode shares it */
     make_pool("theirs", NULL);
     EXPECT_EQ(usher_remove("theirs"), 0);
 }
 
-static void permissions_as_somebody(void *unused)
+static void permissions_as_stranger(void *unused)
 {
     (void)unused;
-    become_somebody();
+    become_stranger();
     refused_with("secret", NULL, -EACCES);
     refused_with("readable", NULL, -EACCES);
     refused_with("new", NULL, -EACCES);
@@ -138,7 +138,7 @@ static void permissions_as_somebody(void *unused)
     refused_with("x", NULL, -EACCES);
 }
 
-static void what_one_may_not_use_is_refused(void)
+static void a_file_without_permission_is_refused(void)
 {
     make_pool("secret", NULL);
     make_pool("readable", NULL);
@@ -147,7 +147,7 @@ static void what_one_may_not_use_is_refused(void)
     EXPECT_EQ(mkdir(scene_path("closed"), 0700), 0);
     EXPECT_EQ(chmod(scene_path("closed"), root() ? 0700 : 0), 0);
     EXPECT_EQ(chmod(scene_directory(), root() ? 0755 : 0500), 0);
-    scene_in_child(permissions_as_somebody, NULL);
+    scene_in_child(permissions_as_stranger, NULL);
     EXPECT_EQ(chmod(scene_directory(), 0700), 0);
     EXPECT_EQ(rmdir(scene_path("closed")), 0);
     EXPECT_EQ(chmod(scene_path("readable"), 0600), 0);
@@ -156,16 +156,16 @@ static void what_one_may_not_use_is_refused(void)
     EXPECT_EQ(usher_remove("readable"), 0);
 }
 
-static void share_as_somebody(void *unused)
+static void share_as_stranger(void *unused)
 {
     struct usher_seat seat;
     (void)unused;
-    become_somebody();
+    become_stranger();
     struct usher_pool *pool = scene_open("shared", 0);
     EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
     usher_close(pool);
-    EXPECT_EQ(usher_remove("shared"), -EACCES); /* the directory is not theirs */
+    EXPECT_EQ(usher_remove("shared"), -EACCES); /* the directory belongs to another user */
     pool = scene_open("shared", 0);
     EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
     usher_close(pool);
@@ -179,13 +179,13 @@ static void a_pool_can_be_shared_with_other_users(void)
     }
     make_pool("shared", &(struct usher_options){.mode = 0666});
     EXPECT_EQ(chmod(scene_directory(), 0755), 0);
-    scene_in_child(share_as_somebody, NULL);
+    scene_in_child(share_as_stranger, NULL);
     EXPECT_EQ(chmod(scene_directory(), 0700), 0);
     scene_expect_whole("shared", 1);
     EXPECT_EQ(usher_remove("shared"), 0);
 }
 
-static void the_mode_is_as_asked_whatever_the_umask(void)
+static void the_mode_does_not_depend_on_the_umask(void)
 {
     static const mode_t modes[] = {0, 0600, 0640, 0660, 0666, 0622, 0604};
     static const mode_t masks[] = {0, 022, 077, 0777, 0477};
@@ -223,7 +223,7 @@ static void in_the_default_directory(void *unused)
     char name[64];
     struct stat status;
     (void)unused;
-    become_somebody(); /* so that nobody's real pools are touched */
+    become_stranger(); /* so that the test touches no real pools */
     EXPECT_EQ(unsetenv("USHER_DIR"), 0);
     EXPECT_EQ(unsetenv("XDG_RUNTIME_DIR"), 0);
     (void)umask(0);
@@ -236,10 +236,10 @@ static void in_the_default_directory(void *unused)
     EXPECT_EQ(status.st_uid, geteuid());
     EXPECT_EQ(setenv("XDG_RUNTIME_DIR", "not/absolute", 1), 0);
     expect_path(name, path);
-    EXPECT_EQ(setenv("USHER_DIR", "", 1), 0); /* empty is as good as not there */
+    EXPECT_EQ(setenv("USHER_DIR", "", 1), 0); /* empty counts as not set */
     expect_path(name, path);
     (void)rmdir(directory);
-    if (geteuid() == somebody) { /* the directory that is somebody else's doing */
+    if (geteuid() == stranger) { /* the directory belongs to another user */
         EXPECT_EQ(symlink("/tmp", directory), 0);
         refused_with(name, NULL, -EKEYREJECTED);
         EXPECT_EQ(unlink(directory), 0);
@@ -256,7 +256,7 @@ static void a_name_is_in_the_directory_that_the_header_says(void)
     scene_in_child(in_the_default_directory, NULL);
 
     expect_path("x", scene_path("x"));
-    EXPECT_EQ(setenv("USHER_DIR", scene_path("made"), 1), 0); /* its parent is there */
+    EXPECT_EQ(setenv("USHER_DIR", scene_path("made"), 1), 0); /* its parent exists */
     expect_path("x", scene_path("made/x"));
     EXPECT_EQ(rmdir(scene_path("made")), 0);
     EXPECT_EQ(setenv("XDG_RUNTIME_DIR", "/nowhere", 1), 0); /* $USHER_DIR comes first */
@@ -271,7 +271,7 @@ static void a_name_is_in_the_directory_that_the_header_says(void)
     EXPECT_EQ(stat(scene_path("usher"), &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0700);
 
-    /* A name with a slash is a path, wherever the names are. */
+    /* A name with a slash is a path. */
     expect_path(scene_path("by-path"), scene_path("by-path"));
     EXPECT(getcwd(path, sizeof path) != NULL);
     EXPECT_EQ(chdir(scene_directory()), 0);
@@ -300,12 +300,12 @@ static void a_directory_that_others_may_write_is_refused(void)
     EXPECT_EQ(usher_remove("x"), 0);
     if (root()) {
         EXPECT_EQ(chmod(scene_path("usher"), 0700), 0);
-        EXPECT_EQ(chown(scene_path("usher"), somebody, somebody), 0);
+        EXPECT_EQ(chown(scene_path("usher"), stranger, stranger), 0);
         refused_with("x", NULL, -EKEYREJECTED);
     }
     EXPECT_EQ(scene_files(scene_path("usher")), 0);
     EXPECT_EQ(rmdir(scene_path("usher")), 0);
-    /* A symbolic link to a directory that would be good. */
+    /* A symbolic link to a trusted directory. */
     EXPECT_EQ(mkdir(scene_path("good"), 0700), 0);
     EXPECT_EQ(symlink("good", scene_path("usher")), 0);
     refused_with("x", NULL, -EKEYREJECTED);
@@ -318,15 +318,15 @@ static void a_directory_that_others_may_write_is_refused(void)
 int main(void)
 {
     scene_begin();
-    somebody = 40000 + (uid_t)getpid() % 20000;
-    RUN(a_name_that_is_none_is_refused);
-    RUN(unusual_names_are_names);
+    stranger = 40000 + (uid_t)getpid() % 20000;
+    RUN(a_name_that_is_not_valid_is_refused);
+    RUN(unusual_names_are_valid);
     RUN(a_name_that_is_too_long_is_refused);
     RUN(without_a_directory_there_is_no_pool);
-    RUN(the_file_of_somebody_else_is_refused);
-    RUN(what_one_may_not_use_is_refused);
+    RUN(the_file_of_another_user_is_refused);
+    RUN(a_file_without_permission_is_refused);
     RUN(a_pool_can_be_shared_with_other_users);
-    RUN(the_mode_is_as_asked_whatever_the_umask);
+    RUN(the_mode_does_not_depend_on_the_umask);
     RUN(a_name_is_in_the_directory_that_the_header_says);
     RUN(a_directory_that_others_may_write_is_refused);
     return 0;

@@ -30,7 +30,7 @@ struct alive_round {
     } processes[]; /* by their pids, or some places further */
 };
 
-struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks)
+struct alive_round *usher__alive_round(const struct usher_pool *pool, uint32_t locks)
 {
     uint32_t rows = usher__rows_used(pool);
     uint32_t room = rows < ROUND_FEW ? 0 : ROUND_PROCESSES;
@@ -86,8 +86,8 @@ static bool ours(const struct usher_pool *pool, uint64_t owner, uint64_t identit
 }
 
 /* What the witnesses say of the owner as it was read. */
-static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row, uint64_t owner,
-               uint64_t identity)
+static int ask(const struct usher_pool *pool, struct alive_round *round, uint32_t row,
+               uint64_t owner, uint64_t identity)
 {
     uint32_t flags = format_owner_flags(owner);
     bool same_namespace =
@@ -112,7 +112,7 @@ static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row,
     return (flags & FORMAT_BY_LOCK) || same_namespace ? 1 : -1;
 }
 
-int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row)
+int usher__alive(const struct usher_pool *pool, struct alive_round *round, uint32_t row)
 {
     uint64_t owner;
     uint64_t identity;

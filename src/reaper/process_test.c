@@ -1,15 +1,15 @@
 /*
- * Processes that share a pool and are killed, end, are stopped, become zombies: who is dead is
- * found out, also on an old kernel and without descriptors, who lives is never taken for dead, and
- * the others lose nothing by it. Real processes, real kills. Processes that fork and exec are
- * fork_test's matter, those in other pid namespaces namespace_test's.
+ * Processes that share a pool and are killed, end, are stopped or become zombies. The library finds
+ * every dead one, also on an old kernel and without descriptors. It never takes a live one for
+ * dead, and the other guests lose nothing. fork_test covers fork and exec, namespace_test other pid
+ * namespaces.
  */
 #include "mortals.h"
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-static void a_killed_holder_leaves_its_seat_to_the_next_who_is_told(void)
+static void a_killed_holders_seat_is_inherited_by_the_next(void)
 {
     struct usher_pool *pool = scene_open("kill", 1);
     for (int round = 1; round <= 10; round++) {
@@ -26,7 +26,7 @@ static void a_killed_holder_leaves_its_seat_to_the_next_who_is_told(void)
         EXPECT(atomic_load(&board->step[2]) != SCENE_DONE);
         scene_leave(1, first);
         UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
-        EXPECT_EQ(board->seat[2].flags, 0); /* it was given back by one who lives */
+        EXPECT_EQ(board->seat[2].flags, 0); /* a live holder released it */
         scene_leave(2, second);
         struct usher_seat seat = scene_acquire(pool);
         EXPECT_EQ(seat.flags, 0);
@@ -35,7 +35,7 @@ static void a_killed_holder_leaves_its_seat_to_the_next_who_is_told(void)
     finish(pool, "kill", 1);
 }
 
-static void only_the_seat_that_somebody_died_in_is_inherited(void)
+static void only_the_seat_of_a_dead_holder_is_inherited(void)
 {
     struct usher_pool *pool = scene_open("three", 3);
     struct usher_seat seats[3];
@@ -65,7 +65,7 @@ static void acquire_and_exit(void *name)
     (void)scene_acquire(scene_open(name, 0));
 }
 
-static void a_holder_that_just_ends_has_died_in_its_seat(void)
+static void a_holder_that_exits_leaves_an_inherited_seat(void)
 {
     struct usher_pool *pool = scene_open("exit", 1);
     for (int round = 0; round < 20; round++) {
@@ -78,8 +78,8 @@ static void a_holder_that_just_ends_has_died_in_its_seat(void)
     finish(pool, "exit", 1);
 }
 
-/* The seat of a dead holder is free for any call, however short its deadline. */
-static void the_seat_of_the_dead_is_had_without_waiting(void)
+/* Any call finds the seat of a dead holder free, even with a deadline in the past. */
+static void a_dead_holders_seat_is_acquired_without_waiting(void)
 {
     struct timespec past = {1, 0};
     struct usher_pool *pool = scene_open("dead", 1);
@@ -118,7 +118,7 @@ static void a_zombie_is_dead(void)
     finish(pool, "zombie", 1);
 }
 
-static void who_is_stopped_keeps_what_it_has_and_delays_nobody(void)
+static void a_stopped_process_keeps_its_seat_and_delays_no_other(void)
 {
     struct usher_pool *pool = scene_open("stop", 2);
     pid_t stopped = scene_holder(0, "stop");
@@ -129,14 +129,16 @@ static void who_is_stopped_keeps_what_it_has_and_delays_nobody(void)
     struct usher_seat seat;
     EXPECT_EQ(kill(stopped, SIGSTOP), 0);
     EXPECT_EQ(kill(waiter, SIGSTOP), 0);
-    EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT); /* many have looked by now */
+    /* many scans have passed by now */
+    EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT);
     EXPECT_EQ(usher_reap(pool), 0);
     EXPECT_EQ(scene_info(pool).holders, 2);
-    scene_leave(1, holder); /* its seat is the stopped waiter's, and stays so */
+    scene_leave(1, holder); /* the stopped waiter is granted its seat, and keeps it */
     soon = scene_in_ms(400);
     EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT);
     EXPECT(atomic_load(&board->step[3]) != SCENE_DONE);
-    EXPECT_EQ(usher_resize(pool, 3), 0); /* one more: past the stopped ones it goes */
+    /* the third seat goes to a waiter behind the stopped ones */
+    EXPECT_EQ(usher_resize(pool, 3), 0);
     UNTIL(atomic_load(&board->step[3]) == SCENE_DONE);
     EXPECT_EQ(kill(stopped, SIGCONT), 0);
     EXPECT_EQ(kill(waiter, SIGCONT), 0);
@@ -148,7 +150,7 @@ static void who_is_stopped_keeps_what_it_has_and_delays_nobody(void)
     finish(pool, "stop", 3);
 }
 
-static void the_dead_in_line_are_passed_over_and_the_order_stays(void)
+static void dead_waiters_are_skipped_and_the_order_stays(void)
 {
     enum { LINE = 24 };
     struct usher_pool *pool = scene_open("line", 1);
@@ -160,7 +162,7 @@ static void the_dead_in_line_are_passed_over_and_the_order_stays(void)
     for (int i = 0; i < LINE; i++) {
         waiters[i] = scene_waiter(i, "line", (uint32_t)i + 1);
     }
-    for (int i = 0; i < LINE; i++) { /* some alone, some side by side, the first and the last */
+    for (int i = 0; i < LINE; i++) { /* single ones, neighbours, the first and the last */
         if (i < 3 || i % 5 == 0 || i == LINE - 1) {
             scene_kill(waiters[i]);
             waiters[i] = 0;
@@ -172,7 +174,7 @@ static void the_dead_in_line_are_passed_over_and_the_order_stays(void)
         if (waiters[i] != 0) {
             UNTIL(atomic_load(&board->step[i]) == SCENE_DONE);
             EXPECT(atomic_load(&board->turn[i]) == ++last);
-            EXPECT_EQ(board->seat[i].flags, 0); /* nobody sat down and died */
+            EXPECT_EQ(board->seat[i].flags, 0); /* no holder died */
             scene_leave(i, waiters[i]);
         }
     }
@@ -195,7 +197,7 @@ static void fill_and_stay(void *context)
     EXPECT(false);
 }
 
-static void a_table_full_of_the_dead_is_not_full(void)
+static void a_table_full_of_dead_guests_has_room(void)
 {
     struct usher_options options = {.seats = 5, .guests = 6};
     struct usher_pool *pool;
@@ -215,14 +217,14 @@ static void a_table_full_of_the_dead_is_not_full(void)
         EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
         EXPECT_EQ(usher_release(pool, &seat), 0);
         EXPECT(round % 2 == 0 || scene_end(child) == SIGKILL);
-        usher_close(pool); /* so that the next has all six rows */
+        usher_close(pool); /* so that the next round has all six rows */
         EXPECT_EQ(usher_open(&pool, "full", &options), 0);
     }
     finish(pool, "full", 5);
 }
 
-/* One large pool, all of whose guests have died, then a small one: what is left to do in the first
-   is not done in the second, where there is no such guest. */
+/* All guests of a large pool have died. Work that is left to do there is not done in a small pool,
+   which has no such rows. */
 static void hold_99_and_wait(void *unused)
 {
     struct usher_pool *pool = scene_open("large", 0);
@@ -234,7 +236,7 @@ static void hold_99_and_wait(void *unused)
     EXPECT_EQ(usher_acquire(pool, &seat), 0);
 }
 
-static void what_is_left_to_do_in_one_pool_is_not_done_in_another(void)
+static void pending_work_of_one_pool_is_not_done_in_another(void)
 {
     struct usher_options options = {.seats = 99, .guests = 100};
     struct usher_pool *large;
@@ -274,7 +276,7 @@ static void inspecting_shows_the_processes_and_counts_what_they_did(void)
     for (int i = 0; i < 3; i++) {
         waiters[i] = scene_waiter(i + 2, "look", (uint32_t)i + 1);
     }
-    do { /* when it began to wait is noted as soon as it does */
+    do { /* a waiter records its time as soon as it waits */
         EXPECT_EQ(usher_inspect(pool, &info, guests, 8), 5);
     } while (guests[2].since_ns == 0 || guests[3].since_ns == 0 || guests[4].since_ns == 0);
     EXPECT_EQ(guests[board->seat[0].number].pid, holders[0]);
@@ -291,9 +293,9 @@ static void inspecting_shows_the_processes_and_counts_what_they_did(void)
     }
     EXPECT_EQ(info.guests_used, 5);
     scene_kill(waiters[1]);
-    /* dead; or a waiter reaps it just now, and then it cannot be told */
+    /* it is dead; or another waiter is reaping it, and then `alive` is unknown */
     EXPECT(usher_inspect(pool, &info, guests, 8) == 4 || guests[3].alive != 1);
-    UNTIL(usher_reap(pool) >= 0 && scene_info(pool).reaped == 1); /* by us, or by one who waits */
+    UNTIL(usher_reap(pool) >= 0 && scene_info(pool).reaped == 1); /* we reap it, or a waiter does */
     EXPECT_EQ(usher_inspect(pool, &info, guests, 8), 4);
     EXPECT_EQ(guests[3].pid, waiters[2]);
     EXPECT_EQ(guests[3].position, 2);
@@ -310,13 +312,13 @@ static void inspecting_shows_the_processes_and_counts_what_they_did(void)
     EXPECT_EQ(usher_release(pool, &both[0]), 0);
     EXPECT_EQ(usher_release(pool, &both[1]), 0);
     info = scene_info(pool);
-    EXPECT_EQ(info.served, 5); /* two holders are dead, three left, and two of ours */
+    EXPECT_EQ(info.served, 5); /* two dead holders, three that left, two of ours */
     EXPECT_EQ(info.reaped, 2);
     EXPECT_EQ(info.gave_up, 1);
     finish(pool, "look", 2);
 }
 
-/* A kernel that has no pidfd: then the locks have to do. */
+/* A kernel without pidfd_open(2): only the locks show who is dead. */
 static void without_pidfds(void *unused)
 {
     struct usher_seat seat;
@@ -339,7 +341,7 @@ static void without_pidfds(void *unused)
     usher_close(pool);
 }
 
-static void an_old_kernel_will_do(void)
+static void a_kernel_without_pidfds_is_enough(void)
 {
     struct usher_pool *pool = scene_open("old", 1);
     scene_in_child(without_pidfds, NULL);
@@ -359,16 +361,16 @@ static void without_descriptors(void *unused)
     EXPECT_EQ(usher_assign(pool, &seat, getppid()), -EMFILE);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     seat = scene_acquire(pool);
-    for (int i = 0; i < 10; i++) { /* who cannot tell does not say dead */
+    for (int i = 0; i < 10; i++) { /* a process that cannot tell reports nobody dead */
         expect_taken(pool);
     }
     EXPECT_EQ(kill(holder, SIGKILL), 0);
     atomic_store(&board->flags[1], 1);
-    seat = get_soon(pool); /* but the lock tells */
+    seat = get_soon(pool); /* the lock shows the death */
     EXPECT_EQ(seat.flags, USHER_INHERITED);
 }
 
-static void without_descriptors_nobody_is_taken_for_dead(void)
+static void without_descriptors_no_live_guest_is_reaped(void)
 {
     struct usher_pool *pool = scene_open("poor", 2);
     scene_clear();
@@ -380,7 +382,7 @@ static void without_descriptors_nobody_is_taken_for_dead(void)
     finish(pool, "poor", 2);
 }
 
-static void waiting_keeps_no_descriptors(void)
+static void waiting_leaves_no_descriptors_open(void)
 {
     struct usher_pool *pool = scene_open("watch", 1);
     struct usher_seat seat;
@@ -398,18 +400,18 @@ static void waiting_keeps_no_descriptors(void)
 int main(void)
 {
     scene_begin();
-    RUN(a_killed_holder_leaves_its_seat_to_the_next_who_is_told);
-    RUN(only_the_seat_that_somebody_died_in_is_inherited);
-    RUN(a_holder_that_just_ends_has_died_in_its_seat);
-    RUN(the_seat_of_the_dead_is_had_without_waiting);
+    RUN(a_killed_holders_seat_is_inherited_by_the_next);
+    RUN(only_the_seat_of_a_dead_holder_is_inherited);
+    RUN(a_holder_that_exits_leaves_an_inherited_seat);
+    RUN(a_dead_holders_seat_is_acquired_without_waiting);
     RUN(a_zombie_is_dead);
-    RUN(who_is_stopped_keeps_what_it_has_and_delays_nobody);
-    RUN(the_dead_in_line_are_passed_over_and_the_order_stays);
-    RUN(a_table_full_of_the_dead_is_not_full);
-    RUN(what_is_left_to_do_in_one_pool_is_not_done_in_another);
+    RUN(a_stopped_process_keeps_its_seat_and_delays_no_other);
+    RUN(dead_waiters_are_skipped_and_the_order_stays);
+    RUN(a_table_full_of_dead_guests_has_room);
+    RUN(pending_work_of_one_pool_is_not_done_in_another);
     RUN(inspecting_shows_the_processes_and_counts_what_they_did);
-    RUN(an_old_kernel_will_do);
-    RUN(without_descriptors_nobody_is_taken_for_dead);
-    RUN(waiting_keeps_no_descriptors);
+    RUN(a_kernel_without_pidfds_is_enough);
+    RUN(without_descriptors_no_live_guest_is_reaped);
+    RUN(waiting_leaves_no_descriptors_open);
     return 0;
 }

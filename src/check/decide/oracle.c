@@ -51,7 +51,7 @@ bool oracle_laps(const struct oracle *oracle, const struct oracle_steps *steps, 
 }
 
 /* P_i is Z-enabled in q if every schedule with infinitely many steps of i takes it to Z: search for
-   one that does not, and in which the supervisor does not stop. */
+   a schedule that does not, and in which the supervisor does not stop. */
 static void learn_z_enabled(struct oracle *o, unsigned i, enum step_region zone)
 {
     static struct oracle_steps outside;
