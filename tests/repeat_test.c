@@ -199,7 +199,7 @@ static bool done(struct actor *actor)
 
 static bool stopped(const struct actor *actor)
 {
-    return state_of(actor->child.pid) == 'T';
+    return process_state(actor->child.pid) == 'T';
 }
 
 static bool waits(const struct actor *actor)
@@ -209,7 +209,7 @@ static bool waits(const struct actor *actor)
 
 static bool sleeps_in_line(const struct actor *actor)
 {
-    return waits(actor) && state_of(actor->child.pid) == 'S';
+    return waits(actor) && process_state(actor->child.pid) == 'S';
 }
 
 static void go_on(const struct actor *actor)

@@ -8,6 +8,7 @@
 #ifndef USHER_SCENE_H
 #define USHER_SCENE_H
 
+#include "process_state.h"
 #include "test.h"
 #include "usher.h"
 

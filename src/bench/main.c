@@ -52,7 +52,7 @@ static void help(FILE *to)
     (void)fprintf(to,
                   "\nEach figure is the median of rounds in which all peers take turns, with the\n"
                   "quartiles; a wanted figure is a ratio round by round, and said to be met, yes\n"
-                  "or NO; a ratio that is only printed shows what the machine allows. Exit status:\n"
+                  "or NO; other ratios only show what the machine allows. Exit status:\n"
                   "0 measured, whether met or not; 64 usage; 73 a file could not be written or\n"
                   "read.\n");
 }

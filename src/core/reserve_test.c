@@ -28,14 +28,7 @@ static void lay_out(void)
 /* Reserve the run after `last`. *full: no run exists. */
 static struct core_run reserve(enum core_purpose purpose, uint32_t last, bool *full)
 {
-    struct core_reserve f;
-    CORE_FRESH(f);
-    f.by = OWN;
-    f.purpose = purpose;
-    f.run = (struct core_run){last, last, false};
-    (void)core_reserve(&core, &f);
-    *full = f.full;
-    return f.run;
+    return small_core_reserve(&core, OWN, purpose, last, full);
 }
 
 /* Is the number in the run? */

@@ -112,6 +112,25 @@ static void a_pass_is_good_for_one_leaving(void)
     EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
 }
 
+static void leave_with_a_pass_of_another(void)
+{
+    struct usher_pass pass = {world->plain};
+    EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
+}
+
+static void any_process_that_has_the_pass_may_leave(void)
+{
+    struct usher_pass pass = {0};
+    struct usher_pass next = {0};
+    prepare(4, 1, 1, false);
+    EXPECT_EQ(usher_gate_enter(&world->gate, &pass), 0);
+    EXPECT_EQ(usher_gate_try(&world->gate, &next), -EAGAIN);
+    world->plain = pass.ticket;
+    expect_end(start(leave_with_a_pass_of_another));
+    EXPECT_EQ(usher_gate_try(&world->gate, &next), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &next), 0);
+}
+
 static void a_word_that_is_no_gate_is_refused_and_not_changed(void)
 {
     static const uint64_t words[] = {0, 1, UINT64_MAX, 0x8000000000000000, 0x00800000deadbeef};
@@ -217,6 +236,7 @@ int main(void)
     RUN(a_static_gate_equals_a_prepared_one);
     RUN(a_deadline_ends_the_wait_and_the_place_is_kept);
     RUN(a_pass_is_good_for_one_leaving);
+    RUN(any_process_that_has_the_pass_may_leave);
     RUN(a_word_that_is_no_gate_is_refused_and_not_changed);
     RUN(a_gate_takes_these_sizes_and_no_others);
     RUN(a_guest_without_room_is_refused);

@@ -186,19 +186,6 @@ static void *end_with_a_seat(void *context)
     return NULL;
 }
 
-/* Is this thread of the process asleep? */
-static bool sleeps(int tid)
-{
-    char path[64];
-    char state = 0;
-    (void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-    FILE *file = fopen(path, "re");
-    EXPECT(file != NULL);
-    EXPECT_EQ(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-    (void)fclose(file);
-    return state == 'S';
-}
-
 /* A thread that takes over another thread's seat holds the pool's mutex until it has released the
    seat. The test holds the mutex instead, while the thread that acquired the seat ends. */
 static void a_thread_that_ends_waits_for_a_thread_that_takes_over_its_seat(void)
@@ -208,7 +195,7 @@ static void a_thread_that_ends_waits_for_a_thread_that_takes_over_its_seat(void)
     UNTIL(atomic_load(&leaver.tid) != 0);
     (void)pthread_mutex_lock(&leaver.pool->mutex);
     atomic_store(&leaver.go, 1);
-    UNTIL(sleeps(atomic_load(&leaver.tid)));
+    UNTIL(process_state(atomic_load(&leaver.tid)) == 'S');
     /* the thread that ends could not release it */
     EXPECT_EQ(usher_release(leaver.pool, &leaver.seat), 0);
     (void)pthread_mutex_unlock(&leaver.pool->mutex);

@@ -201,8 +201,9 @@ static void forking_among_busy_threads_stops_no_thread(void)
 static void *end_on_command(void *pool)
 {
     (void)scene_acquire(pool);
-    atomic_store(&board->flags[0], 1);
-    UNTIL(atomic_load(&board->flags[1]) == 1);
+    atomic_store(&board->flags[0], gettid());
+    while (atomic_load(&board->flags[1]) == 0) { /* busy: it sleeps for one reason only */
+    }
     return NULL; /* its exit releases the seat, and waits for the mutex */
 }
 
@@ -215,6 +216,7 @@ static void come_and_go_soon(void *name)
 static void *fork_now(void *unused)
 {
     (void)unused;
+    atomic_store(&board->flags[2], gettid());
     scene_in_child(come_and_go_soon, "middle");
     return NULL;
 }
@@ -228,12 +230,13 @@ static void fork_waits_for_a_thread_inside_the_library(void)
     pthread_t forks;
     scene_clear();
     EXPECT_EQ(pthread_create(&ends, NULL, end_on_command, pool), 0);
-    UNTIL(atomic_load(&board->flags[0]) == 1);
+    UNTIL(atomic_load(&board->flags[0]) != 0);
     EXPECT_EQ(pthread_mutex_lock(&pool->mutex), 0);
     atomic_store(&board->flags[1], 1);
-    scene_pause_us(10000); /* so that it is there, most likely */
+    UNTIL(process_state(atomic_load(&board->flags[0])) == 'S');
     EXPECT_EQ(pthread_create(&forks, NULL, fork_now, NULL), 0);
-    scene_pause_us(10000); /* the same for the fork */
+    UNTIL(atomic_load(&board->flags[2]) != 0);
+    UNTIL(process_state(atomic_load(&board->flags[2])) == 'S');
     EXPECT_EQ(pthread_mutex_unlock(&pool->mutex), 0);
     EXPECT_EQ(pthread_join(forks, NULL), 0);
     EXPECT_EQ(pthread_join(ends, NULL), 0);
@@ -356,7 +359,7 @@ static void a_process_lives_as_long_as_one_of_its_threads(void)
     scene_clear();
     pid_t child = scene_start(end_the_first_thread, NULL);
     UNTIL(atomic_load(&board->flags[0]) == 1);
-    scene_pause_us(20000); /* the first thread ends: it looks like a zombie now */
+    UNTIL(process_state(child) == 'Z'); /* its first thread has ended */
     for (int i = 0; i < 20; i++) {
         expect_taken(pool);
     }

@@ -131,6 +131,10 @@ static void a_slow_remover_removes_no_other_pool(void)
         EXPECT(held_up_now(&remover)); /* before it unlinks the name */
         EXPECT_EQ(atomic_load(&pool->header->removed), FORMAT_GONE);
         EXPECT_EQ(os_locked(pool->fd, POOL_LOCK_REMOVE), 1); /* an opener waits for this lock */
+        struct usher_pool *none;
+        EXPECT_EQ(usher_open(&none, "slow", NULL), -EBUSY);
+        EXPECT_EQ(usher_remove("slow"), -EBUSY);
+        EXPECT_EQ(usher_discard("slow"), -EBUSY);
         held_up_no_longer(&remover);
         EXPECT(!held_up_now(&remover));
         struct usher_pool *next = scene_open("slow", 1);

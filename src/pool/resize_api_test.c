@@ -171,6 +171,29 @@ static void a_pool_grows_to_most_seats_and_no_further(void)
 
 static atomic_int stop;
 
+static void a_table_of_16_or_of_a_power_of_two_can_hold_as_many_seats(void)
+{
+    for (uint32_t guests = 1; guests <= 4096; guests = guests < 16 ? guests + 1 : 2 * guests) {
+        struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = guests});
+        EXPECT_EQ(scene_info(pool).most_seats, guests);
+        usher_close(pool);
+        EXPECT(!with_file || usher_remove("pool") == 0);
+    }
+}
+
+static void resizing_needs_a_row_of_the_guest_table(void)
+{
+    with_file = true;
+    struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 1});
+    struct usher_pool *other = scene_open("pool", 0);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_resize(other, 0), -USHER_EFULL);
+    EXPECT_EQ(scene_info(pool).seats, 1);
+    usher_close(other);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool);
+}
+
 static void *resize_repeatedly(void *context)
 {
     struct usher_pool *pool = context;
@@ -268,6 +291,8 @@ int main(void)
     RUN_BOTH(a_pool_that_shrank_and_grew_admits_no_more_than_its_seats);
     RUN_BOTH(a_pool_without_seats_admits_nobody);
     RUN_BOTH(a_pool_grows_to_most_seats_and_no_further);
+    RUN_BOTH(a_table_of_16_or_of_a_power_of_two_can_hold_as_many_seats);
+    RUN(resizing_needs_a_row_of_the_guest_table);
     RUN_BOTH(acquire_during_a_resize_returns_an_existing_seat);
     return 0;
 }

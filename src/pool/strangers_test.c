@@ -151,6 +151,30 @@ static void hard_links_harm_nothing(void)
     EXPECT_EQ(unlink(scene_path("eves")), 0);
 }
 
+static void remove_as_eve(void *unused)
+{
+    (void)unused;
+    become(eve);
+    EXPECT_EQ(usher_remove(scene_path("open/pool")), -EPERM);
+    EXPECT_EQ(usher_discard(scene_path("open/pool")), -EPERM);
+}
+
+static void in_a_sticky_directory_only_the_owner_removes_a_pool(void)
+{
+    if (!several_users()) {
+        return;
+    }
+    EXPECT_EQ(mkdir(scene_path("open"), 0777), 0);
+    EXPECT_EQ(chmod(scene_path("open"), 01777), 0);
+    EXPECT_EQ(chmod(scene_directory(), 0755), 0);
+    make_pool(scene_path("open/pool"), &(struct usher_options){.mode = 0666});
+    scene_in_child(remove_as_eve, NULL);
+    scene_expect_whole(scene_path("open/pool"), 1); /* the pool is as it was */
+    EXPECT_EQ(usher_remove(scene_path("open/pool")), 0);
+    EXPECT_EQ(rmdir(scene_path("open")), 0);
+    EXPECT_EQ(chmod(scene_directory(), 0700), 0);
+}
+
 /* The temporary name of a new pool on a file system without O_TMPFILE. */
 static void note_name(int watch, char *name, size_t room)
 {
@@ -395,6 +419,7 @@ int main(int argc, char **argv)
     RUN(a_directory_made_by_another_is_refused);
     RUN(links_are_not_followed);
     RUN(hard_links_harm_nothing);
+    RUN(in_a_sticky_directory_only_the_owner_removes_a_pool);
     RUN(temporary_names_cannot_be_guessed);
     RUN(the_directory_is_private_whatever_the_umask);
     RUN(a_reader_can_lock_others_out_but_not_enter);

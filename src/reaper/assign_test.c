@@ -262,6 +262,33 @@ static void a_seat_released_by_several_is_counted_once(void)
     finish(pool, "compete", 2);
 }
 
+static void a_seat_can_be_released_for_its_holder_after_the_pool_is_removed(void)
+{
+    struct usher_pool *pool = scene_open("assign", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    pid_t heir = scene_start(idle, NULL);
+    EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
+    EXPECT_EQ(usher_discard("assign"), 0);
+    EXPECT_EQ(usher_release_for(pool, heir), 1);
+    EXPECT_EQ(usher_release_for(pool, heir), 0);
+    usher_close(pool);
+    scene_kill(heir);
+}
+
+static void the_history_has_seats_released_for_others_and_no_reaped_ones(void)
+{
+    struct usher_pool *pool = scene_open("assign", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_assign(pool, &seat, getpid()), 0);
+    EXPECT_EQ(usher_release_for(pool, getpid()), 1);
+    EXPECT_EQ(usher_history(pool, NULL, 0), 1);
+    scene_clear();
+    scene_kill(scene_holder(0, "assign"));
+    EXPECT_EQ(usher_reap(pool), 1);
+    EXPECT_EQ(usher_history(pool, NULL, 0), 1);
+    finish(pool, "assign", 1);
+}
+
 /* Wait for a seat, assign it to the parent, release it, and enter again without waiting. */
 static void *wait_assign_and_come_again(void *context)
 {
@@ -308,5 +335,7 @@ int main(void)
     RUN(a_seat_is_assigned_to_live_processes_only);
     RUN(a_seat_released_by_several_is_counted_once);
     RUN(the_wait_for_an_assigned_seat_is_not_counted_again);
+    RUN(a_seat_can_be_released_for_its_holder_after_the_pool_is_removed);
+    RUN(the_history_has_seats_released_for_others_and_no_reaped_ones);
     return 0;
 }

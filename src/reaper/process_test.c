@@ -1,99 +1,13 @@
 /*
  * Processes that share a pool and are killed, end, are stopped or become zombies. The library finds
  * every dead one, also on an old kernel and without descriptors. It never takes a live one for
- * dead, and the other guests lose nothing. fork_test covers fork and exec, namespace_test other pid
- * namespaces.
+ * dead, and the other guests lose nothing. inherited_test covers the seats of the dead, fork_test
+ * fork and exec, namespace_test other pid namespaces.
  */
 #include "mortals.h"
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
-
-static void a_killed_holders_seat_is_inherited_by_the_next(void)
-{
-    struct usher_pool *pool = scene_open("kill", 1);
-    for (int round = 1; round <= 10; round++) {
-        scene_clear();
-        pid_t holder = scene_holder(0, "kill");
-        pid_t first = scene_waiter(1, "kill", 1);
-        pid_t second = scene_waiter(2, "kill", 2);
-        EXPECT_EQ(board->seat[0].flags, 0);
-        scene_kill(holder);
-        UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
-        EXPECT_EQ(atomic_load(&board->result[1]), 0);
-        EXPECT_EQ(board->seat[1].flags, USHER_INHERITED);
-        EXPECT_EQ(scene_info(pool).reaped, (uint64_t)round);
-        EXPECT(atomic_load(&board->step[2]) != SCENE_DONE);
-        scene_leave(1, first);
-        UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
-        EXPECT_EQ(board->seat[2].flags, 0); /* a live holder released it */
-        scene_leave(2, second);
-        struct usher_seat seat = scene_acquire(pool);
-        EXPECT_EQ(seat.flags, 0);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-    }
-    finish(pool, "kill", 1);
-}
-
-static void only_the_seat_of_a_dead_holder_is_inherited(void)
-{
-    struct usher_pool *pool = scene_open("three", 3);
-    struct usher_seat seats[3];
-    pid_t holders[3];
-    for (int i = 0; i < 3; i++) {
-        holders[i] = scene_holder(i, "three");
-    }
-    scene_kill(holders[1]);
-    scene_leave(0, holders[0]);
-    scene_leave(2, holders[2]);
-    EXPECT_EQ(usher_reap(pool), 1);
-    for (int round = 0; round < 2; round++) {
-        for (int i = 0; i < 3; i++) {
-            seats[i] = scene_acquire(pool);
-            EXPECT_EQ(seats[i].flags,
-                      round == 0 && seats[i].number == board->seat[1].number ? USHER_INHERITED : 0);
-        }
-        for (int i = 0; i < 3; i++) {
-            EXPECT_EQ(usher_release(pool, &seats[i]), 0);
-        }
-    }
-    finish(pool, "three", 3);
-}
-
-static void acquire_and_exit(void *name)
-{
-    (void)scene_acquire(scene_open(name, 0));
-}
-
-static void a_holder_that_exits_leaves_an_inherited_seat(void)
-{
-    struct usher_pool *pool = scene_open("exit", 1);
-    for (int round = 0; round < 20; round++) {
-        scene_in_child(acquire_and_exit, "exit");
-        struct usher_seat seat = get_soon(pool);
-        EXPECT_EQ(seat.flags, USHER_INHERITED);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-    }
-    EXPECT_EQ(scene_info(pool).reaped, 20);
-    finish(pool, "exit", 1);
-}
-
-/* Any call finds the seat of a dead holder free, even with a deadline in the past. */
-static void a_dead_holders_seat_is_acquired_without_waiting(void)
-{
-    struct timespec past = {1, 0};
-    struct usher_pool *pool = scene_open("dead", 1);
-    struct usher_seat seat;
-    scene_kill(scene_holder(0, "dead"));
-    EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
-    EXPECT_EQ(usher_release(pool, &seat), 0);
-    scene_kill(scene_holder(0, "dead"));
-    EXPECT_EQ(usher_acquire_until(pool, &seat, &past), 0);
-    EXPECT_EQ(seat.flags, USHER_INHERITED);
-    EXPECT_EQ(usher_release(pool, &seat), 0);
-    EXPECT_EQ(scene_info(pool).gave_up, 0);
-    finish(pool, "dead", 1);
-}
 
 static void a_zombie_is_dead(void)
 {
@@ -249,7 +163,7 @@ static void pending_work_of_one_pool_is_not_done_in_another(void)
     for (int round = 0; round < 3; round++) {
         pid_t child = scene_start(hold_99_and_wait, NULL);
         UNTIL(scene_info(large).waiters == 1);
-        scene_pause_us(2000); /* so that it sleeps, most likely */
+        UNTIL(process_state(child) == 'S');
         scene_kill(child);
         EXPECT_EQ(usher_resize(large, 99),
                   0); /* takes a row from the dead, and does nothing else */
@@ -400,10 +314,6 @@ static void waiting_leaves_no_descriptors_open(void)
 int main(void)
 {
     scene_begin();
-    RUN(a_killed_holders_seat_is_inherited_by_the_next);
-    RUN(only_the_seat_of_a_dead_holder_is_inherited);
-    RUN(a_holder_that_exits_leaves_an_inherited_seat);
-    RUN(a_dead_holders_seat_is_acquired_without_waiting);
     RUN(a_zombie_is_dead);
     RUN(a_stopped_process_keeps_its_seat_and_delays_no_other);
     RUN(dead_waiters_are_skipped_and_the_order_stays);

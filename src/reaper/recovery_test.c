@@ -19,6 +19,7 @@ uint32_t __real_usher__duty_marks(const struct duty *duty, int64_t until_ns);
 uint32_t __wrap_usher__duty_marks(const struct duty *duty, int64_t until_ns);
 
 static bool may_be_held;
+static int threads_without; /* of a process without a watchdog; a sanitizer may have one */
 
 /* The second in line has found its place and is about to sleep. */
 uint32_t __wrap_usher__duty_marks(const struct duty *duty, int64_t until_ns)
@@ -40,6 +41,17 @@ static uint32_t first_watch(struct usher_pool *pool)
     usher__line_begin(pool, &walk);
     EXPECT(usher__line_next(pool, &walk, &row, &word, &ticket));
     return atomic_load(&pool->rows[row].watch);
+}
+
+/* Have the first three of these waiters a watchdog each? */
+static bool have_watchdogs(const pid_t *waiters, int count)
+{
+    for (int w = 0; w < count && w < 3; w++) {
+        if (process_threads(waiters[w]) != threads_without + 1) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Milliseconds until this guest of the board has a seat. */
@@ -156,10 +168,11 @@ static long front_is_stopped(int stopped, bool halves)
     for (int w = 0; w < seats; w++) {
         waiters[w] = scene_waiter(seats + w, "recovery", (uint32_t)w + 1);
     }
-    scene_pause_us(1000000); /* each has found its place */
+    threads_without = process_threads(holders[0]);
+    UNTIL(have_watchdogs(waiters, seats));
     for (int w = 0; w < stopped; w++) {
         if (halves && w == stopped / 2) {
-            scene_pause_us(2500000);
+            UNTIL(have_watchdogs(&waiters[w], seats - w));
         }
         stop(waiters[w]);
     }

@@ -21,28 +21,19 @@ static void idle(void *unused)
     stay();
 }
 
-/* Return how many threads a process has. *last is the newest: its watchdog, if it has one. */
-static int threads_and_last_of(pid_t process, long *last)
+/* The newest thread of a process: its watchdog, if it has one. */
+static long newest_thread_of(pid_t process)
 {
     char path[64];
-    int count = 0;
+    long newest = 0;
     (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
     DIR *directory = opendir(path);
     EXPECT(directory != NULL);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            count++;
-            *last = strtol(entry->d_name, NULL, 10);
-        }
+        newest = entry->d_name[0] != '.' ? strtol(entry->d_name, NULL, 10) : newest;
     }
     (void)closedir(directory);
-    return count;
-}
-
-static int threads_of(pid_t process)
-{
-    long last;
-    return threads_and_last_of(process, &last);
+    return newest;
 }
 
 static int threads_at_first; /* before the first watchdog */
@@ -63,7 +54,7 @@ static void count_threads(void)
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     (void)snprintf(path, sizeof path, "/proc/self/task/%ld", tid);
     UNTIL(access(path, F_OK) != 0); /* /proc shows a joined thread for a moment */
-    threads_at_first = threads_of(getpid());
+    threads_at_first = process_threads(getpid());
 }
 
 static struct pollfd watch(pid_t process)
@@ -113,14 +104,15 @@ static void a_watchdog_can_be_stopped(void)
 {
     pid_t mortal = scene_start(idle, NULL);
     struct pollfd watched = watch(mortal);
-    UNTIL(threads_of(getpid()) == threads_at_first); /* the threads of earlier tests have ended */
+    UNTIL(process_threads(getpid()) ==
+          threads_at_first); /* the threads of earlier tests have ended */
     int descriptors = scene_descriptors();
     for (int round = 0; round < SCENE_ROUNDS(200); round++) {
         struct watchdog *watchdog = usher__watchdog_begin(&word, &watched, 1);
         EXPECT(watchdog != NULL);
         usher__watchdog_end(watchdog);
     }
-    UNTIL(threads_of(getpid()) == threads_at_first);
+    UNTIL(process_threads(getpid()) == threads_at_first);
     EXPECT_EQ(scene_descriptors(), descriptors);
     scene_kill(mortal);
     (void)close(watched.fd);
@@ -162,13 +154,13 @@ static void the_first_in_line_has_a_watchdog_and_a_holder_has_none(void)
     pid_t holder = scene_holder(0, "watchdog");
     pid_t first = scene_waiter(1, "watchdog", 1);
     pid_t second = scene_waiter(2, "watchdog", 2);
-    const int alone = threads_of(holder); /* a sanitizer may have one of its own */
-    UNTIL(threads_of(first) == alone + 1);
-    EXPECT_EQ(threads_of(second), alone);
+    const int alone = process_threads(holder); /* a sanitizer may have one of its own */
+    UNTIL(process_threads(first) == alone + 1);
+    EXPECT_EQ(process_threads(second), alone);
     scene_kill(holder);
     UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
-    UNTIL(threads_of(first) == alone);
-    UNTIL(threads_of(second) == alone + 1); /* it is the first now */
+    UNTIL(process_threads(first) == alone);
+    UNTIL(process_threads(second) == alone + 1); /* it is the first now */
     scene_kill(first);
     UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
     EXPECT_EQ(board->seat[2].flags, USHER_INHERITED);
@@ -176,15 +168,41 @@ static void the_first_in_line_has_a_watchdog_and_a_holder_has_none(void)
     finish(pool, "watchdog", 1);
 }
 
+static void at_most_three_waiters_have_a_watchdog(void)
+{
+    enum { LINE = 6 };
+    struct usher_pool *pool = scene_open("watchdog", 1);
+    pid_t waiters[LINE];
+    scene_clear();
+    pid_t holder = scene_holder(0, "watchdog");
+    const int alone = process_threads(holder);
+    for (int w = 0; w < LINE; w++) {
+        waiters[w] = scene_waiter(w + 1, "watchdog", (uint32_t)w + 1);
+    }
+    UNTIL(process_threads(waiters[0]) == alone + 1);
+    int64_t until = scene_now_ns() + 1500000000; /* the third scans every second */
+    while (scene_now_ns() < until) {
+        int watchdogs = 0;
+        for (int w = 0; w < LINE; w++) {
+            watchdogs += process_threads(waiters[w]) - alone;
+        }
+        EXPECT(watchdogs <= 3);
+        scene_pause_us(10000);
+    }
+    scene_leave(0, holder);
+    for (int w = 0; w < LINE; w++) {
+        UNTIL(atomic_load(&board->step[w + 1]) == SCENE_DONE);
+        scene_leave(w + 1, waiters[w]);
+    }
+    finish(pool, "watchdog", 1);
+}
+
 /* Is its watchdog the same thread after two more scans? */
 static bool keeps_its_watchdog(pid_t process)
 {
-    long before = 0;
-    long after = -1;
-    (void)threads_and_last_of(process, &before);
+    long before = newest_thread_of(process);
     scene_pause_us(2400000);
-    (void)threads_and_last_of(process, &after);
-    return before == after;
+    return newest_thread_of(process) == before;
 }
 
 /* The first in line scans every second. The watchdog stays if it watches the same processes. */
@@ -193,12 +211,12 @@ static void a_watchdog_stays_as_long_as_nothing_happens(void)
     struct usher_pool *pool = scene_open("watchdog", 1);
     scene_clear();
     pid_t holder = scene_holder(0, "watchdog");
-    const int alone = threads_of(holder);
+    const int alone = process_threads(holder);
     pid_t first = scene_waiter(1, "watchdog", 1);
-    UNTIL(threads_of(first) == alone + 1);
+    UNTIL(process_threads(first) == alone + 1);
     pid_t second = scene_waiter(2, "watchdog", 2);
     UNTIL(keeps_its_watchdog(first)); /* after the first has seen the second */
-    EXPECT_EQ(threads_of(first), alone + 1);
+    EXPECT_EQ(process_threads(first), alone + 1);
     scene_kill(holder);
     UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
     scene_leave(1, first);
@@ -239,6 +257,7 @@ int main(void)
     RUN(a_watchdog_handles_no_signals);
     RUN(waiters_behind_find_a_dead_first_in_line);
     RUN(the_first_in_line_has_a_watchdog_and_a_holder_has_none);
+    RUN(at_most_three_waiters_have_a_watchdog);
     RUN(a_watchdog_stays_as_long_as_nothing_happens);
     return 0;
 }
