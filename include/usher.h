@@ -78,7 +78,7 @@ USHER_API int usher_version(void);
 #define USHER_ENOMODULE ELIBACC    /* usher-zk.so, or a library it needs, is not installed */
 #define USHER_EMISMATCH ELIBBAD    /* usher-zk.so is of another version than the library */
 #define USHER_ENOTLS ENOPKG        /* the ZooKeeper client library has no TLS */
-#define USHER_ETICKETS EOVERFLOW   /* 2^34 tickets since one that is still held */
+#define USHER_ETICKETS EOVERFLOW   /* 2^34 tickets since the oldest held one */
 
 struct usher_pool; /* a handle: a pool as one process has opened it */
 

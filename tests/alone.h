@@ -1,8 +1,8 @@
 /*
- * Nobody is stuck: a process that is inside an operation of the core, taking, leaving, giving up,
- * resizing, reaping, comes out of it when it runs alone, whatever all others are in the middle of.
- * Decided on the graph: every process has one step from every state, so running alone is following
- * one edge after the other, and one that never comes out is a loop.
+ * No process is stuck: a process inside an operation of the core (take, leave, give up, resize,
+ * reap) completes it when it runs alone, whatever the others are in the middle of. Decided on the
+ * graph: every process has one step from every state. So running alone means following one edge
+ * after the other, and a process that never completes its operation follows a loop.
  */
 #ifndef USHER_TESTS_ALONE_H
 #define USHER_TESTS_ALONE_H
@@ -22,7 +22,7 @@ static bool alone__busy(const struct check_graph *graph, const bool *busy, uint3
     return busy[check_seen_part(seen, check_seen_key(seen, state), 1 + process)];
 }
 
-/* How many steps the process needs at most to come out, alone; or ALONE_FOR_EVER. */
+/* How many steps the process needs at most to complete its operation alone; or ALONE_FOR_EVER. */
 static int64_t alone__longest(const struct check_graph *graph, const bool *busy, unsigned process)
 {
     const uint32_t on_the_way = UINT32_MAX;

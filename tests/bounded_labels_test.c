@@ -15,7 +15,7 @@
  * first in its own Scan, because no process in C takes a label any more. bounded_timestamps_test.c
  * checks (1) to (5) themselves, at the sizes where it can.
  */
-#include "check/explore/explore.h"
+#include "explore.h"
 #include "papers/bounded_labels.h"
 #include "test.h"
 
@@ -104,26 +104,12 @@ static void step(const struct step_system *system, struct step_memory *memory, v
     }
 }
 
-static enum step_region region(const struct step_system *system, const void *state)
-{
-    (void)system;
-    (void)state;
-    return STEP_REMAINDER;
-}
-
 static const char *wrong(const struct step_system *system, const uint64_t *words,
                          const void *states)
 {
     static const char *const names[] = {"(a)", "(b)", "(c)"};
     (void)states;
     return words[system->n + 1] == 0 ? NULL : names[words[system->n + 1] - 'a'];
-}
-
-static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
-                      size_t size)
-{
-    (void)system;
-    return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
 }
 
 /* The first violation, printed with its depth, or NULL. */
@@ -135,18 +121,14 @@ static const char *explore(unsigned n, unsigned without, unsigned steps, uint32_
                                          .prepare = prepare,
                                          .init = init,
                                          .step = step,
-                                         .region = region,
+                                         .region = explore_no_region,
                                          .wrong = wrong,
-                                         .print_word = print_word};
+                                         .print_word = explore_print_word};
     struct step_system system;
     struct check_graph graph;
-    struct check_options options = {.only_exclusion = true};
-    char why[STEP_WHY_BYTES];
     broken = without;
-    EXPECT_EQ(step_system_init(&system, &machine, n, 1, 0, why), 0);
-    EXPECT_EQ(check_explore(&graph, &system, &options), 0);
-    EXPECT(graph.complete && graph.broken == NULL);
-    unsigned depth = graph.wrong == NULL ? 0 : check_depth(&graph, graph.first_wrong);
+    explore_states(&machine, n, &system, &graph);
+    unsigned depth = explore_depth(&graph);
     (void)printf("  n=%u, without %x: %u states, %s after %u steps\n", n, without,
                  check_states(&graph), graph.wrong == NULL ? "nothing wrong" : graph.wrong, depth);
     (void)fflush(stdout);

@@ -3,7 +3,7 @@
  * others, for ever or a given number of times. proposition.h records what Proposition 3.1 (1994)
  * demands. Labels held at one time must have no cycle. With the argument "slow": more sizes.
  */
-#include "check/explore/explore.h"
+#include "explore.h"
 #include "papers/bounded_timestamps.h"
 #include "proposition.h"
 #include "test.h"
@@ -144,13 +144,6 @@ static bool event(const struct step_system *system, struct step_memory *memory, 
     return true;
 }
 
-static enum step_region region(const struct step_system *system, const void *state)
-{
-    (void)system;
-    (void)state;
-    return STEP_REMAINDER;
-}
-
 static const char *wrong(const struct step_system *system, const uint64_t *words,
                          const void *states)
 {
@@ -167,13 +160,6 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
     return bounded_labels_circle(&ts.labels, all) ? "a cycle" : NULL;
 }
 
-static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
-                      size_t size)
-{
-    (void)system;
-    return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
-}
-
 /* Explore `plan`. Return the depth of the first wrong state, or 0 if there is none. */
 static unsigned explore(unsigned n)
 {
@@ -184,20 +170,16 @@ static unsigned explore(unsigned n)
                                          .prepare = prepare,
                                          .init = init,
                                          .step = step,
-                                         .region = region,
+                                         .region = explore_no_region,
                                          .event = event,
                                          .event_names = events,
                                          .events = 2,
                                          .wrong = wrong,
-                                         .print_word = print_word};
+                                         .print_word = explore_print_word};
     struct step_system system;
     struct check_graph graph;
-    struct check_options options = {.only_exclusion = true};
-    char why[STEP_WHY_BYTES];
-    EXPECT_EQ(step_system_init(&system, &machine, n, 1, 0, why), 0);
-    EXPECT_EQ(check_explore(&graph, &system, &options), 0);
-    EXPECT(graph.complete && graph.broken == NULL);
-    unsigned depth = graph.wrong == NULL ? 0 : check_depth(&graph, graph.first_wrong);
+    explore_states(&machine, n, &system, &graph);
+    unsigned depth = explore_depth(&graph);
     (void)printf("  %s, n=%u, labels and scans", plan.atomic ? "atomic" : "registers", n);
     for (unsigned i = 0; i < n; i++) {
         (void)printf(" %u %u%s", plan.labels[i], plan.scans[i], i + 1 < n ? "," : "");

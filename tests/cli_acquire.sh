@@ -4,24 +4,6 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/cli_support.sh"
 
-# script NAME SHELL LINES: start a script as $pid. Its function `step STEP` waits for `go NAME`; `reaches NAME
-# STEP` waits until the script is there. (The script may find the gate still open from before.)
-script() {
-    rm -f "$dir/$1.gate" "$dir/$1.step"
-    mkfifo "$dir/$1.gate"
-    printf 'step() { echo "$*" >"%s.step"; until read -r go <"%s.gate"; do :; done; }\n%s\n' "$dir/$1" "$dir/$1" "$3" >"$dir/$1.sh"
-    begin "$1" "$2" "$dir/$1.sh"
-}
-step_is() {
-    [ "$(cat "$dir/$1.step")" = "$2" ]
-}
-reaches() {
-    eventually step_is "$@"
-}
-go() {
-    rm "$dir/$1.step"
-    let_go "$1"
-}
 held_by() {
     pool_is "$1" ".free == 0 and .holders[0].pid == $2 and .holders[0].alive"
 }
@@ -190,10 +172,10 @@ sleep 1000 &
 other=$!
 status 0 usher acquire -k 1 other --for $other
 prints 0
-held_by other $other || fail "not held by the one that was named"
+held_by other $other || fail "not held by the named process"
 status 75 usher release other
 says "other" "holds no seat"
-held_by other $other || fail "given back by one that does not hold it"
+held_by other $other || fail "given back by a process that does not hold it"
 status 0 usher release other --for $other
 prints ""
 now_is other '.free == 1'
@@ -218,7 +200,7 @@ script exported sh "eval \"\$(usher acquire -k 1 --export \"$dir/odd name\")\"; 
     step \$USHER_SEAT \$USHER_SEATS \$USHER_TICKET \$USHER_FENCE"
 eventually is_not_empty "$dir/exported.step"
 usher status "$dir/odd name" --json | jq -r '.holders[0] | "0 1 \(.ticket) \(.ticket)"' >"$dir/wanted"
-diff "$dir/wanted" "$dir/exported.step" || fail "that is not what the pool says"
+diff "$dir/wanted" "$dir/exported.step" || fail "the variables differ from what the pool says"
 [ "$(cat "$dir/name")" = "$dir/odd name" ] || fail "the name has changed"
 go exported
 ends "$pid" 0

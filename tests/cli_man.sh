@@ -4,15 +4,8 @@
 set -eu
 usher=$1/usher
 page=man/usher.1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-export USHER_DIR="$dir/pools"
-checks=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+# shellcheck source=tests/checks.sh disable=SC1091
+. "$(dirname "$0")/checks.sh"
 
 # same WHAT A B: the two files are the same.
 same() {

@@ -5,12 +5,14 @@
  *
  * usage: cli_overtake [TRIALS]
  */
+#include "process_state.h"
 #include "test.h"
 #include "usher.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -46,25 +48,12 @@ static void run_waiter(const char *path, long trials)
 }
 
 /* Is the waiter in line and asleep? */
-static int sleeps_in_line(struct usher_pool *pool, pid_t waiter)
+static bool sleeps_in_line(struct usher_pool *pool, pid_t waiter)
 {
     struct usher_info info;
-    char path[64];
-    char text[512];
     EXPECT(usher_inspect(pool, &info, NULL, 0) >= 0);
-    if (info.waiters != 1) {
-        return 0;
-    }
-    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)waiter);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    EXPECT(fd >= 0);
-    ssize_t got = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    EXPECT(got > 0);
-    text[got] = '\0';
-    const char *state = strrchr(text, ')');
-    EXPECT(state != NULL && state[2] != 'Z');
-    return state[2] == 'S';
+    EXPECT(process_state(waiter) != 'Z');
+    return info.waiters == 1 && process_state(waiter) == 'S';
 }
 
 int main(int argc, char **argv)

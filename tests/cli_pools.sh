@@ -79,7 +79,7 @@ narrow
 grep -qE '^builds: 3 seats, 0 free, 1 waiting; [0-9]+ served, 0 gave up, 0 reaped$' "$dir/out" || fail "the first line: $(head -n 1 "$dir/out")"
 grep -qE "^  0 +red +$red +[0-9.]+ m?s  sh -c echo" "$dir/out" || fail "the holder of seat 0 is not shown"
 grep -qE "^  2 +$sleeper +[0-9.]+ m?s  " "$dir/out" || fail "the holder of seat 2 is not shown"
-grep -qE "^  \+1 +$waiter +[0-9.]+ m?s  usher run" "$dir/out" || fail "the one that waits is not shown"
+grep -qE "^  \+1 +$waiter +[0-9.]+ m?s  usher run" "$dir/out" || fail "the waiter is not shown"
 status 0 usher status
 narrow
 [ "$(grep -cE ' seats?, ' "$dir/out")" -eq 2 ] || fail "not all pools are shown"
@@ -191,7 +191,7 @@ status 0 usher remove sized --force
 prints ""
 ends "$outside" 69
 [ ! -e "$dir/outside.in" ] || fail "it has entered a pool that is removed"
-grep -q 'sized: .*removed' "$dir/outside.err" || fail "it was not told that the pool is gone"
+grep -q 'sized: .*removed' "$dir/outside.err" || fail "its message does not say that the pool was removed"
 [ ! -e "$USHER_DIR/sized" ] || fail "the pool is still there"
 status 66 usher run -n sized true # there is none any more
 status 0 usher run -n -k 1 sized true # a new one

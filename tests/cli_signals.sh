@@ -67,7 +67,7 @@ for signal in TERM INT HUP QUIT; do
     ends "$pid" $((128 + $(number_of $signal)))
     now_is p '.waiters == [] and .free == 0'
 done
-[ ! -e "$dir/ran" ] || fail "one that was told to end ran its command"
+[ ! -e "$dir/ran" ] || fail "a waiter that a signal ended ran its command"
 now_is p '.gave_up == 4'
 : >"$dir/order"
 for n in 1 2 3 4 5; do

@@ -155,3 +155,27 @@ let_go() {
     # shellcheck disable=SC2016
     timeout "$limit" sh -c 'echo "$2" >"$1"' sh "$dir/$1.gate" "${2:-0}" || fail "$1 is not there"
 }
+
+# script NAME SHELL LINES: start a script as $pid. Its function `step STEP` waits for `go NAME`; `reaches NAME
+# STEP` waits until the script is there. (The script may find the gate still open from before.)
+script() {
+    rm -f "$dir/$1.gate" "$dir/$1.step"
+    mkfifo "$dir/$1.gate"
+    # shellcheck disable=SC2016
+    printf 'step() { echo "$*" >"%s.step"; until read -r go <"%s.gate"; do :; done; }\n%s\n' \
+        "$dir/$1" "$dir/$1" "$3" >"$dir/$1.sh"
+    begin "$1" "$2" "$dir/$1.sh"
+}
+
+step_is() {
+    [ "$(cat "$dir/$1.step")" = "$2" ]
+}
+
+reaches() {
+    eventually step_is "$@"
+}
+
+go() {
+    rm "$dir/$1.step"
+    let_go "$1"
+}

@@ -23,7 +23,7 @@ usher_as ann $ann "--groups $group"
 usher_as bob $bob "--groups $group"
 usher_as eve $eve --clear-groups
 
-# A private pool, in a private directory and in one that all users can read.
+# A private pool, in a private directory and in a directory that all users can read.
 mkdir "$dir/anns"
 chown $ann:$ann "$dir/anns"
 chmod 700 "$dir/anns"

@@ -52,7 +52,7 @@ status 64 usher create "$here/two" -k 1 --group 1
 status 69 env USHER_ZK_TIMEOUT=200ms usher run zk://127.0.0.1:1/pool -- true
 says "do not answer"
 
-# A line: its order, a caller that does not wait, and one that stops waiting.
+# A line: its order, a caller that does not wait, and a waiter that gives up.
 hold first "$here/one"
 is_in first
 hold second "$here/one"

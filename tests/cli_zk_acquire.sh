@@ -6,25 +6,6 @@
 . "$(dirname "$0")/cli_support.sh"
 . "$(dirname "$0")/cli_zk_server.sh"
 
-# script NAME SHELL LINES: run a script that prints STEP and stops there until `go NAME`; `reaches
-# NAME STEP` waits for that. Its pid is $pid.
-script() {
-    rm -f "$dir/$1.gate" "$dir/$1.step"
-    mkfifo "$dir/$1.gate"
-    printf 'step() { echo "$*" >"%s.step"; until read -r go <"%s.gate"; do :; done; }\n%s\n' \
-        "$dir/$1" "$dir/$1" "$3" >"$dir/$1.sh"
-    begin "$1" "$2" "$dir/$1.sh"
-}
-step_is() {
-    [ "$(cat "$dir/$1.step")" = "$2" ]
-}
-reaches() {
-    eventually step_is "$@"
-}
-go() {
-    rm "$dir/$1.step"
-    let_go "$1"
-}
 held_by() {
     pool_is "$1" ".free == 0 and .holders[0].pid == $2"
 }

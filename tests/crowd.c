@@ -63,7 +63,7 @@ static bool is_doomed(uint32_t life)
 
 static bool is_dead(uint32_t life)
 {
-    char state = state_of(atomic_load(&board->life[life].pid));
+    char state = process_state(atomic_load(&board->life[life].pid));
     return state == 0 || state == 'Z' || state == 'X' || atomic_load(&board->life[life].ended);
 }
 

@@ -195,14 +195,14 @@ static void finish(struct run *run)
 {
     unsigned long end = run->steps + END;
     unsigned stopped = (unsigned)__builtin_popcount(run->stopped);
-    bool somebody_tries = true;
-    while (somebody_tries && (stopped < run->system.k || run->steps < end - END + STEPS)) {
-        somebody_tries = false;
+    bool a_process_tries = true;
+    while (a_process_tries && (stopped < run->system.k || run->steps < end - END + STEPS)) {
+        a_process_tries = false;
         for (unsigned i = 0; i < run->system.n; i++) {
             bool lives = !(run->stopped >> i & 1);
             if (lives && region(run, i) != STEP_REMAINDER) {
                 step(run, i);
-                somebody_tries = somebody_tries || region(run, i) == STEP_TRYING;
+                a_process_tries = a_process_tries || region(run, i) == STEP_TRYING;
             }
         }
         if (run->steps > end) {

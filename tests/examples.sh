@@ -2,21 +2,8 @@
 # Run the programs in examples/ and check what they print. usage: examples.sh BUILD
 set -eu
 build=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-export USHER_DIR="$dir/pools"
-checks=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-# so COMMAND..: the command succeeds.
-so() {
-    "$@" || fail "not so: $*"
-    checks=$((checks + 1))
-}
+# shellcheck source=tests/checks.sh disable=SC1091
+. "$(dirname "$0")/checks.sh"
 
 # hello: alone; then eight at once, which share two seats, each with a ticket of its own
 so timeout 60 "$build/example_hello" alone >"$dir/out"

@@ -1,5 +1,6 @@
 /* Make calls fail. faults.h is the contract. */
 #include "faults.h"
+#include "syscalls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/vfs.h>
 #include <time.h>
-#include <unistd.h>
 
 static _Thread_local bool armed;
 static unsigned calls, failing;
@@ -143,12 +142,10 @@ void __wrap_free(void *old)
 int __real_open(const char *path, int flags, ...);
 int __real_openat(int fd, const char *path, int flags, ...);
 int __real_fcntl(int fd, int command, ...);
-long __real_syscall(long number, ...);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_openat(int fd, const char *path, int flags, ...);
 int __wrap_fcntl(int fd, int command, ...);
-long __wrap_syscall(long number, ...);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
 int __wrap_open(const char *path, int flags, ...)
@@ -179,21 +176,14 @@ int __wrap_fcntl(int fd, int command, ...)
 }
 
 /* Futex calls do not fail in ways that matter; pidfd_open returns a descriptor and can fail. */
-long __wrap_syscall(long number, ...)
+static long on_syscall(long number, long *a)
 {
-    long a[6];
-    va_list rest;
-    va_start(rest, number);
-    for (int i = 0; i < 6; i++) {
-        a[i] = va_arg(rest, long);
-    }
-    va_end(rest);
     bool counts = number == SYS_pidfd_open || number == SYS_membarrier;
     if (counts && fails(number == SYS_pidfd_open ? "pidfd_open" : "membarrier",
                         number == SYS_pidfd_open ? EMFILE : EPERM)) {
         return -1;
     }
-    return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return call_it(number, a);
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)

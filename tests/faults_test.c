@@ -219,7 +219,7 @@ static void try_each(const char *name, int (*run)(void), bool dead)
         if (!dead) {
             scene_leave(0, holder);
         }
-        scene_in_child(make_pools, NULL); /* one pool that was removed, and one that was not */
+        scene_in_child(make_pools, NULL); /* a removed pool, and an existing one */
         scene_in_child(expect_all_whole, NULL);
     }
     EXPECT_EQ(WEXITSTATUS(status), 99);

@@ -5,6 +5,7 @@
  * of fife with runs on unchanged labels.
  */
 #include "check/decide/property.h"
+#include "explore.h"
 #include "papers/fife.h"
 #include "papers/papers.h"
 #include "test.h"
@@ -88,16 +89,6 @@ static void judge_pair(const struct check_graph *graph, const struct check_enabl
     free(search.queue);
 }
 
-static void explore(const struct step_machine *machine, unsigned n, unsigned k,
-                    struct step_system *system, struct check_graph *graph)
-{
-    char why[STEP_WHY_BYTES];
-    struct check_options options = {0};
-    EXPECT_EQ(step_system_init(system, machine, n, k, 0, why), 0);
-    EXPECT_EQ(check_explore(graph, system, &options), 0);
-    EXPECT(graph->complete && graph->broken == NULL);
-}
-
 /* Does the checker agree, with a shortest schedule? */
 static void expect_the_same(struct check_graph *graph, const struct check_enabled *enabled,
                             const struct verdict *verdict)
@@ -121,7 +112,7 @@ static struct verdict judge(const struct step_machine *machine, unsigned n, unsi
     struct check_graph graph;
     struct check_enabled enabled;
     struct verdict verdict = {.entered = true, .enabled = true};
-    explore(machine, n, k, &system, &graph);
+    EXPECT(explore_at(machine, n, k, 0, &system, &graph));
     EXPECT_EQ(check_enabled_init(&enabled, &graph), 0);
     uint16_t *rooms = find_rooms(&graph);
     for (unsigned i = 0; i < n; i++) {
@@ -289,7 +280,7 @@ static void the_canonical_form_hides_nothing_at(const struct step_machine *machi
     uint64_t random = 88172645463325252ULL;
     uint32_t at = 0;
     unsigned slow = 0;
-    explore(machine, n, k, &system, &graph);
+    EXPECT(explore_at(machine, n, k, 0, &system, &graph));
     begin(&world, machine, n, k);
     for (unsigned s = 0; s < steps; s++) {
         random ^= random << 13;

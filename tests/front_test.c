@@ -5,6 +5,8 @@
  */
 #include "mortals.h"
 
+#include "pool/pool.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -46,6 +48,19 @@ static pid_t come(struct usher_pool *pool, int count, uint32_t waiters)
     return child;
 }
 
+/* Do all waiters sleep, and have all but the scanners seen that they need not scan? */
+static bool all_have_scanned(struct usher_pool *pool)
+{
+    uint32_t asleep = 0;
+    uint32_t scanners = 0;
+    for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
+        uint32_t marks = atomic_load(&pool->rows[row].watch);
+        asleep += (marks & FORMAT_WAITS) != 0;
+        scanners += (marks & FORMAT_WAITS) && (marks & FORMAT_SCANS);
+    }
+    return asleep == scene_info(pool).waiters && scanners <= 2;
+}
+
 /* Return the ms until the next holder, after these die at one moment. */
 static long until_next(struct usher_pool *pool, unsigned front)
 {
@@ -57,7 +72,7 @@ static long until_next(struct usher_pool *pool, unsigned front)
     pid_t back = come(pool, BACK, FRONT * front - 1 + BACK);
     EXPECT_EQ(atomic_load(&board->turns), 1);
     atomic_store(&board->flags[0], 1);
-    scene_pause_us(100000); /* all are asleep and have scanned once */
+    UNTIL(all_have_scanned(pool));
     int64_t began = scene_now_ns();
     for (unsigned f = 0; f < front; f++) {
         EXPECT_EQ(kill(dead[f], SIGKILL), 0);

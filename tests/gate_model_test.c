@@ -7,6 +7,7 @@
  */
 #include "check/decide/property.h"
 #include "check/explore/equal.h"
+#include "explore.h"
 #include "gate/gate_word.h"
 #include "model/gate_machine.h"
 #include "papers/papers.h"
@@ -18,23 +19,13 @@ enum { MOST_K = 3 };
 
 static unsigned most_n = 4;
 
-static void explore(const struct step_machine *machine, unsigned n, unsigned k,
-                    struct step_system *system, struct check_graph *graph)
-{
-    char why[STEP_WHY_BYTES];
-    struct check_options options = {0};
-    EXPECT_EQ(step_system_init(system, machine, n, k, 0, why), 0);
-    EXPECT_EQ(check_explore(graph, system, &options), 0);
-    EXPECT(graph->complete && graph->broken == NULL);
-}
-
 /* Every claim holds, and is not vacuous where guests can wait. */
 static void hold_at(const struct step_machine *machine, unsigned n, unsigned k)
 {
     struct step_system system;
     struct check_graph graph;
     struct check_report report;
-    explore(machine, n, k, &system, &graph);
+    EXPECT(explore_at(machine, n, k, 0, &system, &graph));
     EXPECT_EQ(check_decide(&graph, &report), 0);
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         if ((system.claims >> p & 1) && report.results[p].verdict != CHECK_HOLDS) {
@@ -106,8 +97,8 @@ static uint64_t pairs_at(const struct step_machine *other, unsigned n, unsigned 
     struct step_system systems[2];
     struct check_graph graphs[2];
     struct check_equality equality;
-    explore(&model_gate, n, k, &systems[0], &graphs[0]);
-    explore(other, n, k, &systems[1], &graphs[1]);
+    EXPECT(explore_at(&model_gate, n, k, 0, &systems[0], &graphs[0]));
+    EXPECT(explore_at(other, n, k, 0, &systems[1], &graphs[1]));
     EXPECT_EQ(check_equal(&graphs[0], &graphs[1], &equality), 0);
     if (same_size) {
         EXPECT_EQ(check_states(&graphs[0]), check_states(&graphs[1]));
@@ -182,7 +173,7 @@ static void each_mutant_is_found(void)
         struct check_report report;
         const struct step_machine *mutant = find(rows[r].mutant);
         EXPECT(mutant != NULL);
-        explore(mutant, rows[r].n, rows[r].k, &system, &graph);
+        EXPECT(explore_at(mutant, rows[r].n, rows[r].k, 0, &system, &graph));
         EXPECT_EQ(check_decide(&graph, &report), 0);
         if (report.results[rows[r].property].verdict != rows[r].verdict) {
             (void)fprintf(stderr, "%s n=%u k=%u %s: found %d, not %d\n", rows[r].mutant, rows[r].n,

@@ -8,6 +8,7 @@
 #include "usher.h"
 
 #include "gate/gate_word.h"
+#include "process_state.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -149,22 +150,10 @@ static inline void until_issued(uint32_t tickets)
     }
 }
 
-/* Wait until a process sleeps: the state after the name in /proc/PID/stat. */
+/* Wait until a process sleeps. */
 static inline void until_asleep(pid_t process)
 {
-    char path[64];
-    char text[256] = "";
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    for (;;) {
-        FILE *file = fopen(path, "r");
-        EXPECT(file != NULL);
-        size_t length = fread(text, 1, sizeof text - 1, file);
-        (void)fclose(file);
-        text[length] = 0;
-        const char *state = strrchr(text, ')');
-        if (state != NULL && strncmp(state, ") S", 3) == 0) {
-            return;
-        }
+    while (process_state(process) != 'S') {
         (void)sched_yield();
     }
 }

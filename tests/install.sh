@@ -3,22 +3,9 @@
 # against it with pkg-config and nothing else. usage: install.sh BUILD
 set -eu
 build=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-export USHER_DIR="$dir/pools"
+# shellcheck source=tests/checks.sh disable=SC1091
+. "$(dirname "$0")/checks.sh"
 unset DESTDIR PKG_CONFIG_PATH PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
-checks=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-# so COMMAND..: the command succeeds.
-so() {
-    "$@" || fail "not so: $*"
-    checks=$((checks + 1))
-}
 
 # setting NAME: as it was configured.
 setting() {

@@ -201,7 +201,7 @@ static void let_visitors_come(struct party *p, uint32_t count)
 
 static bool waits(const struct child *child)
 {
-    return position_of(pool, child->pid) > 0 && state_of(child->pid) == 'S';
+    return position_of(pool, child->pid) > 0 && process_state(child->pid) == 'S';
 }
 
 static void signal_visitors(const struct party *p, int signal, char state)
@@ -209,11 +209,11 @@ static void signal_visitors(const struct party *p, int signal, char state)
     for (uint32_t slot = 0; slot < p->slots; slot++) {
         pid_t pid = p->visitors[slot].pid;
         EXPECT(pid == 0 || kill(pid, signal) == 0);
-        AWAIT(pid == 0 || state == 0 || state_of(pid) == state);
+        AWAIT(pid == 0 || state == 0 || process_state(pid) == state);
     }
 }
 
-/* Start the process that will die first: a holder, a waiter, or one that dies while it leaves. */
+/* Start the process that will die first: a holder, a waiter, or a guest that leaves. */
 static void let_corpse_come(struct party *p, unsigned accesses)
 {
     enum corpse kind = p->s->corpse;
@@ -560,7 +560,7 @@ static void a_dead_waiter_in_a_long_line_delays_no_other(void)
         }
     }
     for (unsigned b = 0; b < BEHIND; b++) {
-        AWAIT(gone(&behind[b]) || state_of(behind[b].pid) == 'S');
+        AWAIT(gone(&behind[b]) || process_state(behind[b].pid) == 'S');
     }
     int64_t began = now_ns();
     EXPECT_EQ(usher_release(pool, &p.held[0]), 0);

@@ -5,6 +5,7 @@
 #include "check/bounds/space.h"
 #include "check/decide/property.h"
 #include "check/explore/equal.h"
+#include "explore.h"
 #include "papers/colored_printed.h"
 #include "papers/papers.h"
 #include "test.h"
@@ -15,27 +16,12 @@ static unsigned most_n = 4;
 
 enum { MOST_K = 3 };
 
-/* Explore a machine at a size; false if it does not take that size. */
-static bool explore(const struct step_machine *machine, unsigned n, unsigned k, unsigned robustness,
-                    struct step_system *system, struct check_graph *graph)
-{
-    char why[STEP_WHY_BYTES];
-    struct check_options options = {0};
-    if (step_system_init(system, machine, n, k, robustness, why) != 0) {
-        return false;
-    }
-    EXPECT_EQ(check_explore(graph, system, &options), 0);
-    EXPECT(graph->complete);
-    EXPECT(graph->broken == NULL);
-    return true;
-}
-
 static void expect_counts(const struct step_machine *machine, unsigned n, unsigned k,
                           uint32_t states, uint32_t values)
 {
     struct step_system system;
     struct check_graph graph;
-    EXPECT(explore(machine, n, k, 0, &system, &graph));
+    EXPECT(explore_at(machine, n, k, 0, &system, &graph));
     EXPECT_EQ(check_states(&graph), states);
     EXPECT_EQ(graph.seen.shared.count, values);
     check_graph_free(&graph);
@@ -58,7 +44,7 @@ static void expect_trace(const struct step_machine *machine, unsigned n, unsigne
     struct step_system system;
     struct check_graph graph;
     struct check_report report;
-    EXPECT(explore(machine, n, k, 0, &system, &graph));
+    EXPECT(explore_at(machine, n, k, 0, &system, &graph));
     EXPECT_EQ(check_decide(&graph, &report), 0);
     const struct check_result *result = &report.results[property];
     EXPECT_EQ(result->verdict, CHECK_VIOLATED);
@@ -95,7 +81,7 @@ static void check_bank_at(unsigned n, unsigned k, unsigned robustness)
     struct step_system system;
     struct check_graph graph;
     struct check_report report;
-    EXPECT(explore(&papers_bank, n, k, robustness, &system, &graph));
+    EXPECT(explore_at(&papers_bank, n, k, robustness, &system, &graph));
     EXPECT_EQ(check_decide(&graph, &report), 0);
     EXPECT_EQ(report.results[STEP_C2].verdict, robustness == 1 ? CHECK_HOLDS : CHECK_VIOLATED);
     EXPECT_EQ(report.results[STEP_C2].robust, 1);
@@ -122,10 +108,10 @@ static bool equal_at(const struct step_machine *a, const struct step_machine *b,
     struct check_graph graph_a;
     struct check_graph graph_b;
     struct check_equality equality;
-    if (!explore(a, n, k, 0, &system_a, &graph_a)) {
+    if (!explore_at(a, n, k, 0, &system_a, &graph_a)) {
         return true;
     }
-    if (explore(b, n, k, 0, &system_b, &graph_b)) {
+    if (explore_at(b, n, k, 0, &system_b, &graph_b)) {
         EXPECT_EQ(check_equal(&graph_a, &graph_b, &equality), 0);
         EXPECT(equality.equivalent == (equality.trace.length == 0));
         check_schedule_free(&equality.trace);
@@ -236,7 +222,7 @@ static void expect_steps_to_enter(const struct step_machine *machine, unsigned n
 {
     struct step_system system;
     struct check_graph graph;
-    EXPECT(explore(machine, n, k, 0, &system, &graph));
+    EXPECT(explore_at(machine, n, k, 0, &system, &graph));
     uint32_t count = 1;
     uint32_t *queue = calloc(check_states(&graph), sizeof *queue);
     uint8_t *steps = calloc(check_states(&graph), n); /* of each process since it left R */
@@ -322,7 +308,7 @@ static void expect_claims_if_some_come(const struct step_machine *machine, unsig
     part.step = step_some;
     who_comes = some;
     EXPECT_EQ(step_system_init(&whole, machine, n, k, 0, why), 0);
-    EXPECT(explore(&part, (unsigned)strlen(some), k, 0, &system, &graph));
+    EXPECT(explore_at(&part, (unsigned)strlen(some), k, 0, &system, &graph));
     EXPECT_EQ(check_states(&graph), states);
     EXPECT_EQ(check_decide(&graph, &report), 0);
     EXPECT(check_claims_hold(&system, &report));

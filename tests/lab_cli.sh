@@ -2,30 +2,8 @@
 # The commands of usher-lab: documents, exit statuses, errors. usage: lab_cli.sh BUILD
 set -eu
 lab=$1/usher-lab
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-checks=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-# status N COMMAND..: the command ends with N; its output is in $dir/out and $dir/err.
-status() {
-    want=$1
-    shift
-    got=0
-    "$@" >"$dir/out" 2>"$dir/err" || got=$?
-    [ "$got" -eq "$want" ] || { cat "$dir/out" "$dir/err"; fail "$* ended with $got, not $want"; }
-    checks=$((checks + 1))
-}
-
-# json EXPRESSION: the output is JSON and the expression is true of it.
-json() {
-    jq -e "$1" "$dir/out" >/dev/null || { cat "$dir/out"; fail "not so: $1"; }
-    checks=$((checks + 1))
-}
+# shellcheck source=tests/checks.sh disable=SC1091
+. "$(dirname "$0")/checks.sh"
 
 # one_line: the error is exactly one line that begins with the program's name.
 one_line() {

@@ -4,22 +4,9 @@
 # with a message. Warnings are errors only in the presets of this project. usage: parts.sh BUILD
 set -eu
 build=$(cd "$1" && pwd)
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-export USHER_DIR="$dir/pools"
+# shellcheck source=tests/checks.sh disable=SC1091
+. "$(dirname "$0")/checks.sh"
 unset DESTDIR PKG_CONFIG_PATH PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR CFLAGS LDFLAGS
-checks=0
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-# so COMMAND..: the command succeeds.
-so() {
-    "$@" || fail "not so: $*"
-    checks=$((checks + 1))
-}
 
 # setting NAME: as this build was configured.
 setting() {

@@ -5,6 +5,7 @@
 #ifndef USHER_POOL_SUPPORT_H
 #define USHER_POOL_SUPPORT_H
 
+#include "process_state.h"
 #include "test.h"
 #include "usher.h"
 
@@ -205,22 +206,6 @@ static inline void kill_child(struct child *child)
         EXPECT_EQ(kill(child->pid, SIGKILL), 0);
         AWAIT(gone(child));
     }
-}
-
-/* The state of a process in /proc: 'R', 'S', 'T', 'Z', ..; 0 if it does not exist. */
-static inline char state_of(pid_t pid)
-{
-    char text[512];
-    (void)snprintf(text, sizeof text, "/proc/%ld/stat", (long)pid);
-    int fd = open(text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return 0;
-    }
-    ssize_t got = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    const char *name_end = strrchr(text, ')');
-    return name_end != NULL && name_end[1] == ' ' ? name_end[2] : 0;
 }
 
 static inline struct usher_pool *open_pool(const char *name, uint32_t seats, uint32_t guests)

@@ -19,7 +19,7 @@
 enum {
     GUESTS = 16,
     SERVED_S = 5,   /* a waiter that is not served after this time is never served */
-    LAST_STOPS = 6, /* a second stop is tried before so many accesses after a change of its word */
+    LAST_STOPS = 6, /* a second stop is tried before the first LAST_STOPS accesses after a change */
     NO_WORD = UINT32_MAX >> 1
 };
 
@@ -199,7 +199,7 @@ static bool done(struct actor *actor)
 
 static bool stopped(const struct actor *actor)
 {
-    return state_of(actor->child.pid) == 'T';
+    return process_state(actor->child.pid) == 'T';
 }
 
 static bool waits(const struct actor *actor)
@@ -209,7 +209,7 @@ static bool waits(const struct actor *actor)
 
 static bool sleeps_in_line(const struct actor *actor)
 {
-    return waits(actor) && state_of(actor->child.pid) == 'S';
+    return waits(actor) && process_state(actor->child.pid) == 'S';
 }
 
 static void go_on(const struct actor *actor)
@@ -393,8 +393,8 @@ static void a_resize_is_counted_once(void)
     stop_at_every_access(a_resizer_stops, "K: B, resizing,");
 }
 
-/* Which processes of a schedule with two stops were stopped: the one that is stopped for long,
-   and the one that is stopped in the last step of the schedule. */
+/* Which processes of a schedule with two stops were stopped: the process that is stopped for long,
+   and the process that is stopped in the last step of the schedule. */
 struct stops {
     bool first, last;
 };
@@ -489,7 +489,7 @@ static void a_place_is_not_recorded_after_it_was_decided(void)
     stop_at_every_access(a_helper_stops, "line: C, helping W,");
 }
 
-/* As if A had entered and left until its tag in I comes round once more before ISSUE does. Nobody
+/* As if A had entered and left until its tag in I repeats once more before ISSUE does. Nobody
    may hold, wait or be between two accesses, except for a stopped process. */
 static void set_back(uint32_t tickets)
 {
@@ -570,8 +570,8 @@ static bool an_adopter_stops(unsigned access)
     bool was_stopped = have_stopped(b, DO(.act = ENTER), access);
     EXPECT_EQ(have(a, DO(.act = LEAVE)), 0);
     expect_served(b,
-                  "B is never served though the only seat is free: the verdict on a place of the "
-                  "last round was taken for that on B's.");
+                  "B is never served though the only seat is free: the old verdict on a place of "
+                  "the last round was used for B's place.");
     EXPECT_EQ(have(b, DO(.act = LEAVE)), 0);
     end(1, "The only seat is lost.");
     return was_stopped;

@@ -150,7 +150,7 @@ static void be_guest(void *context)
     atomic_store(&board->result[self.i], error);
     atomic_store(&board->turn[self.i], atomic_fetch_add(&board->turns, 1) + 1);
     atomic_store(&board->step[self.i], SCENE_DONE);
-    while (atomic_load(&board->told[self.i]) == SCENE_STAY) {
+    while (atomic_load(&board->order[self.i]) == SCENE_STAY) {
         scene_pause_us(1000);
     }
     if (error == 0) {
@@ -163,7 +163,7 @@ pid_t scene_guest(int i, const char *pool)
 {
     struct guest_body body = {i, pool};
     atomic_store(&board->step[i], 0);
-    atomic_store(&board->told[i], SCENE_STAY);
+    atomic_store(&board->order[i], SCENE_STAY);
     return scene_start(be_guest, &body);
 }
 
@@ -187,7 +187,7 @@ pid_t scene_waiter(int i, const char *pool, uint32_t position)
 
 void scene_leave(int i, pid_t child)
 {
-    atomic_store(&board->told[i], SCENE_LEAVE);
+    atomic_store(&board->order[i], SCENE_LEAVE);
     EXPECT_EQ(scene_end(child), 0);
 }
 

@@ -8,6 +8,7 @@
 #ifndef USHER_SCENE_H
 #define USHER_SCENE_H
 
+#include "process_state.h"
 #include "test.h"
 #include "usher.h"
 
@@ -34,7 +35,7 @@ enum scene_order { SCENE_STAY, SCENE_LEAVE };
 
 struct scene_board {
     atomic_int step[SCENE_GUESTS];   /* enum scene_step */
-    atomic_int told[SCENE_GUESTS];   /* enum scene_order */
+    atomic_int order[SCENE_GUESTS];  /* enum scene_order */
     atomic_int result[SCENE_GUESTS]; /* of its acquire; valid from SCENE_DONE on */
     atomic_int turn[SCENE_GUESTS];   /* its position among all entries, from 1 */
     struct usher_seat seat[SCENE_GUESTS];

@@ -61,7 +61,7 @@ struct sitter {
     struct usher_pool *pool;
     struct usher_seat seat;
     const struct timespec *deadline;
-    atomic_int done, told, turn;
+    atomic_int done, may_leave, turn;
     int result;
     pthread_t thread;
 };
@@ -74,7 +74,7 @@ static inline void *sit(void *context)
     self->result = usher_acquire_until(self->pool, &self->seat, self->deadline);
     atomic_store(&self->turn, atomic_fetch_add(&turns, 1) + 1);
     atomic_store(&self->done, 1);
-    while (atomic_load(&self->told) == 0) {
+    while (atomic_load(&self->may_leave) == 0) {
         scene_pause_us(300);
     }
     if (self->result == 0) {
@@ -95,7 +95,7 @@ static inline void queue_up(struct sitter *sitter, struct usher_pool *pool)
 
 static inline void leave(struct sitter *sitter)
 {
-    atomic_store(&sitter->told, 1);
+    atomic_store(&sitter->may_leave, 1);
     join(sitter->thread);
 }
 

@@ -42,7 +42,7 @@ static void expect_dead(pid_t pid)
 {
     EXPECT(pid < PIDS);
     EXPECT(atomic_load(&shared->doomed[pid / 64]) >> pid % 64 & 1);
-    AWAIT(state_of(pid) == 0 || state_of(pid) == 'Z' || state_of(pid) == 'X');
+    AWAIT(process_state(pid) == 0 || process_state(pid) == 'Z' || process_state(pid) == 'X');
 }
 
 static void enter(const struct worker *w, const struct usher_seat *seat)
@@ -190,7 +190,7 @@ static void replace(unsigned w)
 static void stop(pid_t pid)
 {
     EXPECT_EQ(kill(pid, SIGSTOP), 0);
-    AWAIT(state_of(pid) == 'T');
+    AWAIT(process_state(pid) == 'T');
 }
 
 static void go_on(pid_t pid)
@@ -289,7 +289,7 @@ static void a_stopped_process_delays_no_other(void)
         now_doing("a stopped %s, round %u", holder ? "holder" : "first waiter", round);
         AWAIT((pid = holder ? stop_a_holder() : stop_the_first()) != 0);
         expect_progress(100);
-        EXPECT_EQ(state_of(pid), 'T');
+        EXPECT_EQ(process_state(pid), 'T');
         go_on(pid);
         holders += holder;
         firsts += !holder;

@@ -55,7 +55,7 @@ static bool open_again(struct party *p)
         usher_close(p->pool);
     }
     int error = usher_open(&p->pool, "pool", &options);
-    EXPECT(error == 0 || (error == -EBUSY && going && state_of(p->victim.pid) == 'T'));
+    EXPECT(error == 0 || (error == -EBUSY && going && process_state(p->victim.pid) == 'T'));
     return error == 0;
 }
 
@@ -173,7 +173,7 @@ static void carry_on(struct party *p, bool helped)
 
 static bool waits(const struct party *p)
 {
-    return position_of(p->pool, p->victim.pid) > 0 && state_of(p->victim.pid) == 'S';
+    return position_of(p->pool, p->victim.pid) > 0 && process_state(p->victim.pid) == 'S';
 }
 
 void judge_stop(struct party *p, bool helped)

@@ -21,7 +21,7 @@ static void sit_down(uint32_t number)
     EXPECT(number < SUPPORT_SEATS);
     int before = atomic_exchange(&step_board->sits[number], getpid());
     if (before != 0) {
-        char state = state_of(before);
+        char state = process_state(before);
         EXPECT(state == 'Z' || state == 'X' || state == 0);
     }
 }

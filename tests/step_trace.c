@@ -37,7 +37,7 @@ static void go_on(const struct tracee *t, enum __ptrace_request how)
             break;
         }
         EXPECT(changed == 0 && now_ns() < limit);
-        if (t->asleep != NULL && polls % POLLS == 0 && state_of(t->pid) == 'S') {
+        if (t->asleep != NULL && polls % POLLS == 0 && process_state(t->pid) == 'S') {
             t->asleep(t->context);
         }
         (void)sched_yield();
@@ -211,7 +211,7 @@ bool tracee_fall_asleep(struct tracee *t)
     int64_t limit = now_ns() + PATIENCE_S * 1000000000LL;
     while (!tracee_done(t) && now_ns() < limit) {
         EXPECT_EQ(waitpid(t->pid, &status, WNOHANG), 0);
-        if (state_of(t->pid) == 'S') {
+        if (process_state(t->pid) == 'S') {
             return true;
         }
         (void)sched_yield();
@@ -228,5 +228,5 @@ void tracee_stop(struct tracee *t)
         EXPECT(WIFSTOPPED(status));
     }
     EXPECT_EQ(ptrace(PTRACE_DETACH, t->pid, NULL, t->loose ? SIGSTOP : 0), 0);
-    AWAIT(state_of(t->pid) == 'T');
+    AWAIT(process_state(t->pid) == 'T');
 }

@@ -37,7 +37,7 @@ struct way {
 /* Called by the process: be traced, and stop until the tracer continues it. False: not
    permitted. */
 bool tracee_begin(void);
-/* Called by the tracer: wait for that. False: not permitted. */
+/* Called by the tracer: wait until the process has stopped. False: not permitted. */
 bool tracee_await(struct tracee *t);
 
 /* The process is at the end of the known path: step it further, at most `most` instructions, and

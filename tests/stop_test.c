@@ -129,12 +129,12 @@ struct party {
 
 static bool stopped(const struct party *p)
 {
-    return state_of(p->victim.pid) == 'T';
+    return process_state(p->victim.pid) == 'T';
 }
 
 static bool waits(const struct party *p)
 {
-    return position_of(pool, p->victim.pid) > 0 && state_of(p->victim.pid) == 'S';
+    return position_of(pool, p->victim.pid) > 0 && process_state(p->victim.pid) == 'S';
 }
 
 /* At least one seat is not the victim's; take turns with it. */

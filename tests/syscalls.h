@@ -40,7 +40,7 @@ static inline bool sleeps(long number, const long *a)
     return command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT;
 }
 
-static inline bool wakes_somebody(long number, const long *a)
+static inline bool wakes_waiter(long number, const long *a)
 {
     return number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE;
 }

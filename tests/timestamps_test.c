@@ -3,7 +3,7 @@
  * number of times, with a record of what must hold. A Scan here says which processes are before the
  * scanning one; of (1), which covers Scans by any process, that part is checked.
  */
-#include "check/explore/explore.h"
+#include "explore.h"
 #include "papers/timestamps.h"
 #include "proposition.h"
 #include "test.h"
@@ -106,13 +106,6 @@ static bool event(const struct step_system *system, struct step_memory *memory, 
     return true;
 }
 
-static enum step_region region(const struct step_system *system, const void *state)
-{
-    (void)system;
-    (void)state;
-    return STEP_REMAINDER;
-}
-
 static void rebase(const struct step_system *system, uint64_t *words, void *states)
 {
     struct timestamps ts = timestamps_of(system);
@@ -132,13 +125,6 @@ static const char *wrong(const struct step_system *system, const uint64_t *words
     return NULL;
 }
 
-static int print_word(const struct step_system *system, unsigned word, uint64_t value, char *out,
-                      size_t size)
-{
-    (void)system;
-    return snprintf(out, size, "%u:%llx", word, (unsigned long long)value);
-}
-
 /* The first violation, or NULL. */
 static const char *explore(unsigned n, unsigned broken)
 {
@@ -151,20 +137,16 @@ static const char *explore(unsigned n, unsigned broken)
                                          .prepare = prepare,
                                          .init = init,
                                          .step = step,
-                                         .region = region,
+                                         .region = explore_no_region,
                                          .rebase = rebase,
                                          .event = event,
                                          .event_names = events,
                                          .events = 2,
                                          .wrong = wrong,
-                                         .print_word = print_word};
+                                         .print_word = explore_print_word};
     struct step_system system;
     struct check_graph graph;
-    struct check_options options = {.only_exclusion = true};
-    char why[STEP_WHY_BYTES];
-    EXPECT_EQ(step_system_init(&system, &machine, n, 1, 0, why), 0);
-    EXPECT_EQ(check_explore(&graph, &system, &options), 0);
-    EXPECT(graph.complete && graph.broken == NULL);
+    explore_states(&machine, n, &system, &graph);
     (void)printf("  n=%u: %u states, %s\n", n, check_states(&graph),
                  graph.wrong == NULL ? "all holds" : graph.wrong);
     const char *found = graph.wrong;

@@ -93,6 +93,15 @@ counts() {
     "$usher" status "$1" 2>/dev/null | grep -qE "$2"
 }
 
+# sleeps: how many times usher top has gone to sleep; it draws before it sleeps.
+sleeps() {
+    awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$(cat "$dir/pid")/status"
+}
+
+has_slept() {
+    [ "$(sleeps)" -ge "$1" ]
+}
+
 # begin POOL..: start usher top in the shell of the terminal. Its pid is in $dir/pid.
 begin() {
     rm -f "$dir/pid"
@@ -226,9 +235,10 @@ terminal resize-window -x 20 -y 5
 hides 'WAITING'
 shows '^> builds'
 for size in 1x1 2x3 80x1 3x50; do
+    sleeps=$(sleeps)
     terminal resize-window -x "${size%x*}" -y "${size#*x}"
     press j k '?' '?'
-    sleep 0.6 # time to draw; the checks below show that it survived
+    until_true "it draws at $size" has_slept $((sleeps + 2)) # the checks below show that it survived
 done
 terminal resize-window -x 120 -y 12
 shows '^  POOL .*SERVED$'

@@ -3,6 +3,7 @@
  * k <= 3 (with the argument "5", also n = 5).
  */
 #include "check/decide/property.h"
+#include "explore.h"
 #include "papers/colored_printed.h"
 #include "papers/papers.h"
 #include "test.h"
@@ -248,21 +249,6 @@ static bool may_refuse(const struct step_machine *machine, unsigned n, unsigned 
                       is_on_registers(machine));
 }
 
-/* Explore a machine at a size; false if it does not take that size. */
-static bool explore(const struct step_machine *machine, unsigned n, unsigned k, unsigned robustness,
-                    struct step_system *system, struct check_graph *graph)
-{
-    char why[STEP_WHY_BYTES];
-    struct check_options options = {0};
-    if (step_system_init(system, machine, n, k, robustness, why) != 0) {
-        return false;
-    }
-    EXPECT_EQ(check_explore(graph, system, &options), 0);
-    EXPECT(graph->complete);
-    EXPECT(graph->broken == NULL);
-    return true;
-}
-
 /* The numbers of the tables for a prompt process: no process overtakes it, and all others, or none,
    enter before it. */
 static const struct {
@@ -309,7 +295,7 @@ static void check_rows_at(const struct step_machine *machine, unsigned n, unsign
     struct step_system system;
     struct check_graph graph;
     struct check_report report;
-    if (!explore(machine, n, k, 0, &system, &graph)) {
+    if (!explore_at(machine, n, k, 0, &system, &graph)) {
         EXPECT(may_refuse(machine, n, k));
         return;
     }

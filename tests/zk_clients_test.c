@@ -33,12 +33,7 @@ static struct story *story;
 
 static const char *named(const char *pool)
 {
-    static char name[256];
-    (void)snprintf(name, sizeof name, "zk://%s:%d,%s:%d,%s:%d/test/%s",
-                   zk_net_address(servers[0].node), servers[0].port,
-                   zk_net_address(servers[1].node), servers[1].port,
-                   zk_net_address(servers[2].node), servers[2].port, pool);
-    return name;
+    return zk_server_pool(servers, SERVERS, pool);
 }
 
 /* A client that holds a seat and checks that it is alone there, until it must leave or has lost
@@ -152,7 +147,7 @@ static void while_it_holds(enum fault fault)
     EXPECT_EQ(scene_info(pool).reaped, 1);
     leave(1, next);
     usher_close(pool);
-    zk_expect_whole(named("holding"), 1);
+    zk_expect_whole(named("test/holding"), 1);
 }
 
 /* Two clients hold seats, three wait. Both seats become free, and the first waiter does nothing
@@ -182,7 +177,7 @@ static void fault_at_the_first_waiter(enum fault fault)
     leave(1, waiters[1]);
     leave(2, waiters[2]);
     usher_close(pool);
-    zk_expect_whole(named("waiting"), 2);
+    zk_expect_whole(named("test/waiting"), 2);
 }
 
 static void a_lost_seat_is_granted_again_and_its_old_fence_is_refused(void)

@@ -20,12 +20,7 @@ static bool network;
 
 static const char *named(const char *pool)
 {
-    static char name[256];
-    (void)snprintf(name, sizeof name, "zk://%s:%d,%s:%d,%s:%d/test/%s",
-                   zk_net_address(servers[0].node), servers[0].port,
-                   zk_net_address(servers[1].node), servers[1].port,
-                   zk_net_address(servers[2].node), servers[2].port, pool);
-    return name;
+    return zk_server_pool(servers, SERVERS, pool);
 }
 
 /* Wait for a leader and return its index. */

@@ -16,9 +16,7 @@ static struct zk_server server;
 
 static const char *named(const char *pool)
 {
-    static char name[128];
-    (void)snprintf(name, sizeof name, "zk://127.0.0.1:%d/%s", server.port, pool);
-    return name;
+    return zk_server_pool(&server, 1, pool);
 }
 
 /* Return the server's request count. This call adds one. */

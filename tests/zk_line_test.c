@@ -18,11 +18,7 @@ static struct zk_server server;
 
 static const char *named(const char *pool)
 {
-    static char names[16][128];
-    static unsigned next;
-    char *name = names[next++ % 16];
-    (void)snprintf(name, 128, "zk://127.0.0.1:%d/%s", server.port, pool);
-    return name;
+    return zk_server_pool(&server, 1, pool);
 }
 
 static void say(void *context, const char *sentence)

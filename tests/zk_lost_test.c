@@ -231,9 +231,10 @@ static void arrive_meanwhile(bool resizes)
     enum { LATE_MS = 400 };
     pthread_t leaver;
     leaving = scene_acquire(far);
+    int held = zk_relay_held();
     zk_relay_hold(3, LATE_MS);
     EXPECT_EQ(pthread_create(&leaver, NULL, leave, resizes ? far : NULL), 0);
-    scene_pause_us(LATE_MS / 4 * 1000);
+    UNTIL(zk_relay_held() > held);
     int64_t began = scene_now_ns();
     struct usher_seat seat = scene_acquire(near);
     int64_t took_ms = (scene_now_ns() - began) / 1000000;

@@ -136,8 +136,8 @@ void zk_net_heal(void)
     }
 }
 
-/* A BPF filter at both ends of a link drops packets at random, in both directions. The kernel's
-   own tool for that, netem, is not in every kernel. */
+/* A BPF filter at both ends of a link drops packets at random, in both directions. netem
+   would do the same, but not every kernel has it. */
 bool zk_net_lose(int percent)
 {
     static const char *const ways[] = {"ingress", "egress"};

@@ -27,7 +27,7 @@ static struct link links[MOST_LINKS];
 static struct orders {
     atomic_int left[2];
     atomic_int late_ms; /* 0: the message is lost */
-    atomic_int lost;
+    atomic_int lost, held;
 } * orders;
 
 static int open_socket(int port, bool listens)
@@ -60,6 +60,7 @@ static bool is_lost(int what)
     while (left > 0 && !atomic_compare_exchange_weak(&orders->left[what], &left, left - 1)) {
     }
     if (left == 1 && late_ms > 0) {
+        (void)atomic_fetch_add(&orders->held, 1);
         scene_pause_us(late_ms * 1000L);
     }
     return left == 1 && late_ms == 0;
@@ -174,6 +175,11 @@ void zk_relay_hold(int count, int ms)
     zk_relay_lose(ZK_RELAY_REQUEST, 0);
     atomic_store(&orders->late_ms, ms);
     atomic_store(&orders->left[ZK_RELAY_REQUEST], count);
+}
+
+int zk_relay_held(void)
+{
+    return atomic_load(&orders->held);
 }
 
 int zk_relay_lost(void)

@@ -14,6 +14,8 @@ int zk_relay_start(int to_port);
 void zk_relay_lose(enum zk_relay_what what, int count);
 /* The number of messages lost so far. */
 int zk_relay_lost(void);
+/* The number of requests that have been or are being delayed. */
+int zk_relay_held(void);
 /* Delay the count-th request from now on, and all after it, by `ms`. */
 void zk_relay_hold(int count, int ms);
 

@@ -240,3 +240,18 @@ long long zk_server_number(const struct zk_server *server, const char *name)
     (void)fprintf(stderr, "the server reports no value for %s\n", name);
     exit(1);
 }
+
+const char *zk_server_pool(const struct zk_server *servers, int count, const char *pool)
+{
+    static char names[16][256];
+    static unsigned next;
+    char *name = names[next++ % 16];
+    int length = 0;
+    for (int s = 0; s < count; s++) {
+        length +=
+            snprintf(name + length, sizeof names[0] - (size_t)length, "%s%s:%d",
+                     s == 0 ? "zk://" : ",", zk_net_address(servers[s].node), servers[s].port);
+    }
+    (void)snprintf(name + length, sizeof names[0] - (size_t)length, "/%s", pool);
+    return name;
+}

@@ -35,6 +35,8 @@ void zk_server_kill(struct zk_server *server);
 /* Restart a server with a changed count of nodes ever created below `path`. Sequence numbers
    continue from there. */
 void zk_server_age(struct zk_server *server, const char *path, uint32_t count);
+/* Return the name of a pool on these servers; valid for the next 15 calls. */
+const char *zk_server_pool(const struct zk_server *servers, int count, const char *pool);
 /* Return one number of the server's statistics (mntr). */
 long long zk_server_number(const struct zk_server *server, const char *name);
 

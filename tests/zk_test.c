@@ -14,19 +14,14 @@ enum { SESSION_MS = 2000 };
 
 static struct zk_server server;
 
-/* Return the full name of a pool on the server. */
 static const char *named(const char *pool)
 {
-    static char names[4][128];
-    static unsigned next;
-    char *name = names[next++ % 4];
-    (void)snprintf(name, 128, "zk://127.0.0.1:%d/test/%s", server.port, pool);
-    return name;
+    return zk_server_pool(&server, 1, pool);
 }
 
 static void at_most_k_hold_a_seat_each_with_its_own_and_fences_grow(void)
 {
-    const char *name = named("many");
+    const char *name = named("test/many");
     zk_workers_run(name, NULL);
     struct usher_pool *pool = scene_open(name, 0);
     EXPECT_EQ(scene_info(pool).served, ZK_WORK);
@@ -49,7 +44,7 @@ static void restart_twice(void)
 
 static void holders_and_waiters_survive_a_killed_server(void)
 {
-    const char *name = named("restarted");
+    const char *name = named("test/restarted");
     zk_set_session(30000); /* longer than a restart takes */
     zk_workers_run(name, restart_twice);
     zk_expect_whole(name, 3);
@@ -58,7 +53,7 @@ static void holders_and_waiters_survive_a_killed_server(void)
 
 static void seats_go_in_order_of_arrival(void)
 {
-    const char *name = named("order");
+    const char *name = named("test/order");
     pid_t guests[6];
     usher_close(scene_open(name, 1));
     scene_clear();
@@ -83,7 +78,7 @@ static int no_more(struct usher_pool *pool, void *context)
 
 static void giving_up_leaves_no_trace(void)
 {
-    const char *name = named("impatient");
+    const char *name = named("test/impatient");
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_seat seat = scene_acquire(pool);
     struct usher_seat other;
@@ -109,7 +104,7 @@ static void giving_up_leaves_no_trace(void)
 
 static void a_killed_holders_seat_is_granted_again_when_its_session_ends(void)
 {
-    const char *name = named("killed");
+    const char *name = named("test/killed");
     struct usher_pool *pool = scene_open(name, 1);
     scene_clear();
     pid_t holder = scene_holder(0, name);
@@ -130,7 +125,7 @@ static void a_killed_holders_seat_is_granted_again_when_its_session_ends(void)
 /* Both seats become free. The first waiter is stopped or dead, and that costs one seat only. */
 static void a_stopped_or_dead_first_waiter_delays_no_other(void)
 {
-    const char *name = named("stopped");
+    const char *name = named("test/stopped");
     for (int dead = 0; dead < 2; dead++) {
         usher_close(scene_open(name, 2));
         scene_clear();
@@ -175,7 +170,7 @@ static void hold_and_look(void *name)
 
 static void a_stopped_holder_knows_at_once_that_its_seat_is_lost(void)
 {
-    const char *name = named("asleep");
+    const char *name = named("test/asleep");
     struct usher_pool *pool = scene_open(name, 1);
     scene_clear();
     pid_t holder = scene_start(hold_and_look, (void *)(uintptr_t)name);
@@ -192,7 +187,7 @@ static void a_stopped_holder_knows_at_once_that_its_seat_is_lost(void)
 
 static void a_silent_server_costs_a_seat_only_if_it_stays_silent(void)
 {
-    const char *name = named("silent");
+    const char *name = named("test/silent");
     struct usher_lease lease;
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_seat seat = scene_acquire(pool);
@@ -222,7 +217,7 @@ static void use_after_fork(void *pool)
 
 static void a_forked_child_has_no_share_in_the_pool(void)
 {
-    const char *name = named("forked");
+    const char *name = named("test/forked");
     struct usher_lease lease;
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_seat seat = scene_acquire(pool);
@@ -236,7 +231,7 @@ static void a_forked_child_has_no_share_in_the_pool(void)
 
 static void a_pool_grows_and_shrinks(void)
 {
-    const char *name = named("resized");
+    const char *name = named("test/resized");
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_pool *other;
     struct usher_options three = {.seats = 3};
@@ -265,7 +260,7 @@ static void a_pool_grows_and_shrinks(void)
 
 static void a_pool_in_use_is_removed_only_by_force(void)
 {
-    const char *name = named("removed");
+    const char *name = named("test/removed");
     struct usher_pool *pool = scene_open(name, 1);
     struct usher_pool *again;
     struct usher_seat seat = scene_acquire(pool);
@@ -310,22 +305,22 @@ static void bad_names_and_options_are_refused(void)
         EXPECT(pool == NULL);
     }
     struct usher_options options = {.seats = 5000};
-    EXPECT_EQ(usher_open(&pool, named("bad"), &options), -ERANGE);
+    EXPECT_EQ(usher_open(&pool, named("test/bad"), &options), -ERANGE);
     options = (struct usher_options){.guests = 10};
-    EXPECT_EQ(usher_open(&pool, named("bad"), &options), -EOPNOTSUPP);
+    EXPECT_EQ(usher_open(&pool, named("test/bad"), &options), -EOPNOTSUPP);
     options = (struct usher_options){.flags = USHER_EXISTING};
-    EXPECT_EQ(usher_open(&pool, named("bad"), &options), -ENOENT);
+    EXPECT_EQ(usher_open(&pool, named("test/bad"), &options), -ENOENT);
     EXPECT_EQ(usher_open(&pool, "zk://127.0.0.1:1/nobody", NULL), -ENOTCONN);
     EXPECT_EQ(setenv("USHER_ZK_TIMEOUT", "soon", 1), 0);
-    EXPECT_EQ(usher_open(&pool, named("bad"), NULL), -EINVAL);
+    EXPECT_EQ(usher_open(&pool, named("test/bad"), NULL), -EINVAL);
     zk_set_session(SESSION_MS);
     options = (struct usher_options){.flags = USHER_EXCLUSIVE, .seats = 2};
-    EXPECT_EQ(usher_open(&pool, named("bad"), &options), 0);
+    EXPECT_EQ(usher_open(&pool, named("test/bad"), &options), 0);
     struct usher_pool *second;
-    EXPECT_EQ(usher_open(&second, named("bad"), &options), -EEXIST);
+    EXPECT_EQ(usher_open(&second, named("test/bad"), &options), -EEXIST);
     EXPECT_EQ(usher_assign(pool, &(struct usher_seat){0}, getpid()), -EOPNOTSUPP);
     usher_close(pool);
-    zk_expect_whole(named("bad"), 2);
+    zk_expect_whole(named("test/bad"), 2);
 }
 
 int main(void)

@@ -18,11 +18,7 @@ static struct zk_server server;
 
 static const char *named(const char *pool)
 {
-    static char names[16][128];
-    static unsigned next;
-    char *name = names[next++ % 16];
-    (void)snprintf(name, 128, "zk://127.0.0.1:%d/%s", server.port, pool);
-    return name;
+    return zk_server_pool(&server, 1, pool);
 }
 
 static void set(const char *variable, const char *value)
@@ -237,7 +233,7 @@ static void describe_self(void *name)
 
 static void inspect_shows_who_the_guests_are_and_since_when(void)
 {
-    const char *name = named("told");
+    const char *name = named("guests");
     struct usher_pool *pool = scene_open(name, 2);
     struct usher_guest guests[4];
     pid_t children[3];

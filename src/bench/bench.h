@@ -30,7 +30,7 @@ struct bench_summary {
     unsigned count;
 };
 struct bench_summary bench_summarise(const double *samples, unsigned count);
-/* The q-quantile of samples, 0 <= q <= 1: the least that so many of them do not exceed. */
+/* The q-quantile of samples, 0 <= q <= 1: the least value that a share q of them do not exceed. */
 double bench_quantile(const double *samples, unsigned count, double q);
 /* What becomes of a figure from round to round, against another's: summary of one[r] / other[r]. */
 struct bench_summary bench_ratio(const double *one, const double *other, unsigned count);
@@ -73,7 +73,7 @@ pid_t bench_fork(void);
 /* Memory that children share, all zero. Ends the program if there is none. */
 void *bench_shared(size_t size);
 void bench_unshare(void *memory, size_t size);
-/* Sleep while *word is `seen`; wake so many who sleep on it. */
+/* Sleep while *word is `seen`; wake `count` sleepers. */
 void bench_futex_wait(const void *word, uint32_t seen);
 void bench_futex_wait_for(const void *word, uint32_t seen, unsigned ms); /* at most */
 void bench_futex_wake(const void *word, unsigned count);
@@ -86,7 +86,7 @@ double bench_together(void);
 /* A path for a pool, or for another file of that suffix, that nobody else has. */
 const char *bench_pool(void);
 void bench_path(char *path, size_t room, const char *suffix);
-/* Before the first of them, in a process that was executed: have those of the one that did it. */
+/* Called first in a program that `process` has executed: use the names of that process. */
 void bench_name_after(pid_t process);
 /* The program of that name that was built with us. */
 void bench_program(char *path, size_t room, const char *name);

@@ -49,7 +49,7 @@ struct worker {
 };
 
 static struct yard {
-    _Alignas(64) _Atomic uint32_t here; /* so many have come; then, so many are done */
+    _Alignas(64) _Atomic uint32_t here; /* guests that have come; then, guests that are done */
     _Alignas(64) _Atomic uint32_t phase;
     _Alignas(64) _Atomic uint64_t came;
     _Alignas(64) _Atomic uint64_t entered;

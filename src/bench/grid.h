@@ -24,7 +24,7 @@ enum grid_figure { GRID_SPEED, GRID_CPU, GRID_BYSTANDERS };
 
 /* Add a cell; its name is made from its numbers. */
 void grid_add(struct grid *grid, struct cell cell);
-/* Measure all rounds, with at most so many seconds for repetitions. */
+/* Measure all rounds, with at most spare_s seconds for repetitions. */
 void grid_measure(struct grid *grid, double spare_s);
 /* A table of one figure of all cells and peers. */
 void grid_report(const struct grid *grid, enum grid_figure figure, const char *name,

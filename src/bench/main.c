@@ -27,7 +27,7 @@ static const struct {
     {"parked", bench_parked, "hand-overs with 1,000 and 10,000 asleep in line"},
     {"growth", bench_growth, "cost as the guests (to 16,384) and the seats (to 4,096) grow"},
     {"recovery", bench_recovery, "a holder is killed: until the next is in"},
-    {"idle", bench_idle, "processor time of those who wait"},
+    {"idle", bench_idle, "processor time of waiters"},
     {"memory", bench_memory, "size of a pool"},
     {"job", bench_job, "usher run beside flock, xargs and GNU sem"},
     {"inspect", bench_inspect, "a snapshot of 10,000 guests, and whether the pool goes on"},

@@ -212,7 +212,7 @@ static void a_pool_survives_random_kills(void)
     survive(8, 300);
 }
 
-static void one_guest_alone_is_granted_at_once_and_leaves_no_trace(void)
+static void a_single_guest_is_granted_at_once_and_leaves_no_trace(void)
 {
     memset(shared, 0, sizeof *shared);
     lay_out(2);
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
     (void)printf("seed %llu\n", (unsigned long long)seed);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     EXPECT(shared != MAP_FAILED);
-    RUN(one_guest_alone_is_granted_at_once_and_leaves_no_trace);
+    RUN(a_single_guest_is_granted_at_once_and_leaves_no_trace);
     RUN(the_number_of_seats_can_grow_and_shrink);
     RUN(the_largest_pool_has_a_last_row);
     RUN(a_pool_survives_random_kills);

@@ -64,7 +64,7 @@ static void a_free_ticket_needs_no_place(void)
     }
 }
 
-static void a_full_line_is_said_to_be(void)
+static void a_full_line_is_reported(void)
 {
     fill_the_line();
     struct core_take f = take(ROWS - 1);
@@ -91,7 +91,7 @@ static void a_line_with_a_hole_is_not_full(void)
 int main(void)
 {
     RUN(a_free_ticket_needs_no_place);
-    RUN(a_full_line_is_said_to_be);
+    RUN(a_full_line_is_reported);
     RUN(a_line_with_a_hole_is_not_full);
     return 0;
 }

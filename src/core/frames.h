@@ -152,7 +152,7 @@ struct core_enter {
     uint32_t row;
     struct core_run run; /* of cycles: `last` becomes the new cycle, if one was begun */
     bool absorb;         /* take a ticket only if it is owed */
-    uint32_t seat;       /* the row's hint; CORE_NO_SEAT: none, or one that no longer exists */
+    uint32_t seat;       /* the row's seat hint; CORE_NO_SEAT: none, or the seat no longer exists */
 
     CORE_AT
     bool granted;    /* the row is in */

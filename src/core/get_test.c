@@ -103,14 +103,10 @@ static void ones_own_words_are_not_announced(void)
 
 static struct core_run reserve(enum core_purpose purpose, uint32_t last)
 {
-    struct core_reserve f;
-    CORE_FRESH(f);
-    f.by = OWN;
-    f.purpose = purpose;
-    f.run = (struct core_run){last, last, false};
-    (void)core_reserve(&core, &f);
-    EXPECT(!f.full);
-    return f.run;
+    bool full;
+    struct core_run run = small_core_reserve(&core, OWN, purpose, last, &full);
+    EXPECT(!full);
+    return run;
 }
 
 static bool may_use(const struct core_run *run, uint32_t number)

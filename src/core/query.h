@@ -64,7 +64,7 @@ struct core_fault {
 };
 
 /*
- * Check every relation, and call `report` for each one that does not hold. Return how many. The
+ * Check every relation, and call `report` for each that does not hold. Return how many. The
  * pool must be at rest: a relation may be broken for an instant while a guest moves.
  */
 unsigned core_verify(const struct core *c,

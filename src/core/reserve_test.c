@@ -28,14 +28,7 @@ static void lay_out(void)
 /* Reserve the run after `last`. *full: no run exists. */
 static struct core_run reserve(enum core_purpose purpose, uint32_t last, bool *full)
 {
-    struct core_reserve f;
-    CORE_FRESH(f);
-    f.by = OWN;
-    f.purpose = purpose;
-    f.run = (struct core_run){last, last, false};
-    (void)core_reserve(&core, &f);
-    *full = f.full;
-    return f.run;
+    return small_core_reserve(&core, OWN, purpose, last, full);
 }
 
 /* Is the number in the run? */
@@ -144,7 +137,7 @@ static void the_last_cycle_is_followed_by_the_first(void)
     EXPECT(!full && has(&run, 0) && has(&run, 100) && !has(&run, CORE_CYCLE_MASK));
 }
 
-static void there_is_none_if_every_tag_is_announced_and_one_as_soon_as_one_is_withdrawn(void)
+static void no_run_exists_while_every_tag_is_announced(void)
 {
     bool full;
     lay_out();
@@ -180,6 +173,6 @@ int main(void)
     RUN(nobody_waits_in_a_cycle_that_the_line_names);
     RUN(no_question_has_a_number_that_a_seat_has);
     RUN(the_last_cycle_is_followed_by_the_first);
-    RUN(there_is_none_if_every_tag_is_announced_and_one_as_soon_as_one_is_withdrawn);
+    RUN(no_run_exists_while_every_tag_is_announced);
     return 0;
 }

@@ -20,4 +20,19 @@ static inline struct core small_core(_Atomic uint64_t *words, uint32_t rows, uin
     return core;
 }
 
+/* Reserve a run of cycles or questions after `last` for a row. *full: there is none. */
+static inline struct core_run small_core_reserve(struct core *core, uint32_t row,
+                                                 enum core_purpose purpose, uint32_t last,
+                                                 bool *full)
+{
+    struct core_reserve f;
+    CORE_FRESH(f);
+    f.by = row;
+    f.purpose = purpose;
+    f.run = (struct core_run){last, last, false};
+    (void)core_reserve(core, &f);
+    *full = f.full;
+    return f.run;
+}
+
 #endif

@@ -6,12 +6,12 @@
  * guest that dies after it has validated the next ticket and before it has woken the waiter costs
  * nothing but time: a sleeping waiter wakes by itself from time to time.
  *
- * A wake-up goes to one waiter, the one that has slept longest of those on its bit, and that is
- * nearly always the one whose ticket is valid now. A woken waiter whose ticket is not valid wakes
- * all waiters on that bit before it sleeps again, once for each VALID that it sees. So no wake-up
- * is lost: follow a wake-up that another waiter took. That waiter's ticket is valid, too, or
- * becomes so before it sleeps again, and its own wake-up went to a third one on the bit, and so on,
- * until one is found that took a wake-up before its turn: that one wakes all.
+ * A wake-up goes to the waiter that has slept longest on its bit. The ticket of that waiter is
+ * nearly always the valid one. A woken waiter whose ticket is not valid wakes all waiters on that
+ * bit before it sleeps again, once for each VALID that it sees. So no wake-up is lost: follow a
+ * wake-up that another waiter took. That waiter's ticket is valid, too, or becomes so before it
+ * sleeps again, and its own wake-up went to a third waiter on the bit, and so on, until a waiter is
+ * found that took a wake-up before its turn: this waiter wakes all.
  */
 #include "usher.h"
 
@@ -158,13 +158,13 @@ static uint32_t issued(const void *line)
     return gate_view(guess(line)).issue;
 }
 
-/* Has the pass a place in line that is not granted yet, as far as can be seen? */
+/* Has the pass a place in line? Then its ticket has a colour of the gate, 0 to k. Any other pass
+   has, in this place, one of the top two bits, which are above all colours. (What is no gate may
+   have any shape: there the caller fails in either case.) */
 static bool is_waiting(const struct usher_gate *gate, const struct usher_pass *pass)
 {
     const struct gate_view v = gate_view(guess(gate));
-    const uint32_t ticket = pass->ticket ^ WAITING_PASS;
-    return (pass->ticket & (GOOD_PASS | WAITING_PASS)) == WAITING_PASS && ticket <= v.mask &&
-           ticket >> v.bits <= v.seats;
+    return (pass->ticket ^ WAITING_PASS) >> v.bits <= v.seats;
 }
 
 /* Wait with a pass that has a place in line. */

@@ -1,9 +1,9 @@
 /*
- * The gate's guests as processes that are stopped and killed, asleep and inside: each costs its own
- * seat at most.
+ * Guests of the gate that are stopped or killed, asleep and inside. Each costs its own seat at
+ * most.
  *
- * Built twice: as it ships, and with GATE_LOOK_AGAIN_MS of a day, where a wake that is lost is a
- * test that does not end.
+ * Built twice: as it ships, and with GATE_LOOK_AGAIN_MS of a day, where a lost wake-up makes the
+ * test hang.
  */
 #include "gate_world.h"
 
@@ -33,7 +33,7 @@ static void stop(pid_t child)
     EXPECT(WIFSTOPPED(status));
 }
 
-/* Interrupted, it falls asleep anew, behind all others that sleep. */
+/* The signal interrupts its sleep. It falls asleep again, behind all other sleepers. */
 static void stop_and_go_on(pid_t child)
 {
     int status;
@@ -63,7 +63,7 @@ static void a_stopped_waiter_blocks_nobody_when_another_seat_is_free(void)
     stop(stopped);
     pid_t behind = start(visit_once);
     until_issued(4);
-    EXPECT_EQ(usher_gate_leave(&world->gate, &passes[0]), 0); /* the stopped one's seat */
+    EXPECT_EQ(usher_gate_leave(&world->gate, &passes[0]), 0); /* the seat of the stopped guest */
     EXPECT_EQ(usher_gate_leave(&world->gate, &passes[1]), 0);
     expect_end(behind);
     world->seats = 1;
@@ -91,7 +91,7 @@ static void a_waiter_that_fell_asleep_earlier_on_the_same_bit_is_not_woken_inste
     }
 }
 
-static void k_minus_1_killed_inside_are_survived_and_the_last_seat_circulates(void)
+static void with_k_minus_1_killed_inside_the_last_seat_still_circulates(void)
 {
     struct usher_pass pass;
     pid_t inside[2];
@@ -109,14 +109,14 @@ static void k_minus_1_killed_inside_are_survived_and_the_last_seat_circulates(vo
     world->seats = 1;
     world->in_order = false;
     visit_with_processes(4);
-    /* one more, and nobody gets in */
+    /* after one more death no guest gets in */
     pid_t last = start(enter_and_stay);
     until_issued(3 + 4 * world->cycles + 1);
     end_by_killing(last);
     EXPECT_EQ(usher_gate_try(&world->gate, &pass), -EAGAIN);
 }
 
-static void one_killed_while_it_waits_costs_its_seat_when_its_turn_comes(void)
+static void a_waiter_killed_in_line_costs_a_seat_at_its_turn(void)
 {
     struct usher_pass passes[2];
     prepare(8, 2, 1000, false);
@@ -127,7 +127,7 @@ static void one_killed_while_it_waits_costs_its_seat_when_its_turn_comes(void)
     until_asleep(waits);
     end_by_killing(waits);
     EXPECT_EQ(usher_gate_leave(&world->gate, &passes[0]), 0);
-    EXPECT_EQ(usher_gate_try(&world->gate, &passes[0]), -EAGAIN); /* the dead one's seat */
+    EXPECT_EQ(usher_gate_try(&world->gate, &passes[0]), -EAGAIN); /* the seat of the dead guest */
     EXPECT_EQ(usher_gate_leave(&world->gate, &passes[1]), 0);
     world->seats = 1;
     world->in_order = false;
@@ -135,7 +135,7 @@ static void one_killed_while_it_waits_costs_its_seat_when_its_turn_comes(void)
 }
 
 #ifndef GATE_LOOK_AGAIN_MS
-static void who_sleeps_finds_out_what_a_guest_killed_while_leaving_did_not_tell(void)
+static void a_sleeper_finds_its_turn_after_the_leaver_died_before_waking_it(void)
 {
     struct usher_pass pass;
     prepare(8, 1, 1, false);
@@ -145,7 +145,7 @@ static void who_sleeps_finds_out_what_a_guest_killed_while_leaving_did_not_tell(
     until_asleep(waits);
     struct gate_step step = gate_leave(gate_word(), pass.ticket & ~(1U << 31), 0);
     EXPECT_EQ(step.result, 0);
-    EXPECT(step.wakes != 0); /* and nobody does */
+    EXPECT(step.wakes != 0); /* and nobody makes the wake-up */
     __atomic_store_n(&world->gate.word, step.word, __ATOMIC_SEQ_CST);
     expect_end(waits);
 }
@@ -156,10 +156,10 @@ int main(void)
     make_world();
     RUN(a_stopped_waiter_blocks_nobody_when_another_seat_is_free);
     RUN(a_waiter_that_fell_asleep_earlier_on_the_same_bit_is_not_woken_instead);
-    RUN(k_minus_1_killed_inside_are_survived_and_the_last_seat_circulates);
-    RUN(one_killed_while_it_waits_costs_its_seat_when_its_turn_comes);
+    RUN(with_k_minus_1_killed_inside_the_last_seat_still_circulates);
+    RUN(a_waiter_killed_in_line_costs_a_seat_at_its_turn);
 #ifndef GATE_LOOK_AGAIN_MS
-    RUN(who_sleeps_finds_out_what_a_guest_killed_while_leaving_did_not_tell);
+    RUN(a_sleeper_finds_its_turn_after_the_leaver_died_before_waking_it);
 #endif
     return 0;
 }

@@ -1,13 +1,13 @@
 /*
  * The gate's word repeats, after as few as (k + 1) M tickets, and that is harmless. Each operation
- * is a function of the word, and of the ticket that its guest has in hand, and of nothing else: a
- * compare-and-swap that succeeds on a word that was replaced and came back is the very operation
- * that would have been made at that moment.
+ * is a function of the word and of its guest's ticket, and of nothing else. So a compare-and-swap
+ * that succeeds on a word that was replaced and came back does what is right at that moment.
  *
- * Shown by exploring all interleavings of guests that read the word and swap it in two steps, with
- * any number of operations of the others in between, in a gate so small that its word repeats: at
- * most k are inside, tickets become valid in the order in which they were taken, and k are valid
- * when all have left. The exploration meets swaps on a word that was replaced: it counts them.
+ * The test explores all interleavings of guests that read the word and swap it in two steps, with
+ * any number of operations of the others in between. The gate is so small that its word repeats. At
+ * most k guests are inside, tickets become valid in the order in which they were taken, and k are
+ * valid when all guests have left. The exploration counts the swaps on a word that was replaced:
+ * there are some.
  */
 #include "gate/gate_word.h"
 
@@ -23,7 +23,7 @@ enum where { OUT, TAKES, WAITS, INSIDE, LEAVES };
 struct guest {
     uint64_t read; /* TAKES, LEAVES: the word as it was read */
     uint32_t ticket;
-    uint8_t where, order; /* order: how many were before it in line when it took its ticket */
+    uint8_t where, order; /* order: number of guests before it in line when it took its ticket */
     bool replaced;        /* the word has changed since it was read */
 };
 
@@ -32,7 +32,7 @@ struct state {
     struct guest guests[MOST_GUESTS];
 };
 
-/* The states that have been met, by open addressing; those not yet explored are the last ones. */
+/* All states found, by open addressing. The unexplored ones are the last ones. */
 static struct state *states;
 static uint32_t *slots;
 static uint32_t count;
@@ -57,7 +57,7 @@ static void meet(const struct state *state)
     slots[at] = count;
 }
 
-/* The word becomes `to`, if it is what the guest has read. */
+/* Set the word to `to` if it still is what the guest has read. */
 static bool swap(struct state *s, struct guest *g, uint64_t to)
 {
     if (s->word != g->read) {
@@ -87,7 +87,7 @@ static void rest(struct guest *g, enum where where)
     g->replaced = false;
 }
 
-/* It is inside now: the tickets of those that took one before it are valid. */
+/* The guest enters: the tickets of all guests that took one before it are valid. */
 static void enter(struct state *s, struct guest *g)
 {
     for (unsigned o = 0; o < guests; o++) {

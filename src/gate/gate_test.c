@@ -1,9 +1,9 @@
 /*
  * The gate's calls on real threads and forked processes: at most k inside, in the order of their
- * tickets, everybody woken; signals, misuse, sizes.
+ * tickets, and every waiter is woken; signals, misuse, sizes.
  *
- * Built twice: as it ships, and with GATE_LOOK_AGAIN_MS of a day, where a wake that is lost is a
- * test that does not end.
+ * Built twice: as it ships, and with GATE_LOOK_AGAIN_MS of a day, where a lost wake-up makes the
+ * test hang.
  */
 #include "gate_world.h"
 
@@ -31,7 +31,7 @@ static void processes_enter_in_order_and_never_more_than_k(void)
     }
 }
 
-static void two_hand_over_to_each_other(void)
+static void two_guests_hand_over_to_each_other(void)
 {
     prepare(2, 1, 20000, false);
     visit_with_threads(2);
@@ -39,7 +39,7 @@ static void two_hand_over_to_each_other(void)
     visit_with_processes(2);
 }
 
-static void those_who_share_a_bit_are_all_woken(void)
+static void waiters_that_share_a_bit_are_all_woken(void)
 {
     prepare(80, 1, 50, false);
     visit_with_threads(80);
@@ -68,7 +68,7 @@ static void signals_do_not_end_a_wait(void)
         (void)sched_yield();
     }
     EXPECT_EQ(atomic_load(&world->entered), 0);
-    world->plain = 1; /* ours */
+    world->plain = 1; /* our entry */
     atomic_store(&world->leaving, 1);
     atomic_store(&world->inside, 0);
     EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
@@ -76,7 +76,7 @@ static void signals_do_not_end_a_wait(void)
     EXPECT_EQ(atomic_load(&world->entered), 1);
 }
 
-static void try_is_let_in_at_once_or_not_at_all(void)
+static void try_enters_at_once_or_not_at_all(void)
 {
     struct usher_pass passes[3];
     prepare(4, 2, 1, false);
@@ -102,27 +102,47 @@ static void a_pass_is_good_for_one_leaving(void)
     EXPECT_EQ(usher_gate_leave(&world->gate, &pass), -EPERM);
     EXPECT_EQ(usher_gate_leave(&world->gate, &copy), -EPERM); /* nobody is inside */
     EXPECT_EQ(usher_gate_enter(&world->gate, &pass), 0);
-    for (unsigned top = 1; top < 4; top++) { /* no pass of any kind has such a ticket */
+    for (unsigned top = 1; top < 4; top++) { /* no pass has such a ticket */
         copy.ticket = top << 30 | UINT32_MAX >> 2;
         EXPECT_EQ(usher_gate_leave(&world->gate, &copy), -EPERM);
     }
     struct gate_view v = gate_view(gate_word());
-    copy.ticket = 1U << 30 | (v.seats + 1) << v.bits; /* a colour that there is not */
+    copy.ticket = 1U << 30 | (v.seats + 1) << v.bits; /* a colour that does not exist */
     EXPECT_EQ(usher_gate_leave(&world->gate, &copy), -EPERM);
     EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
 }
 
-static void what_is_no_gate_is_refused_and_left_alone(void)
+static void leave_with_a_pass_of_another(void)
+{
+    struct usher_pass pass = {world->plain};
+    EXPECT_EQ(usher_gate_leave(&world->gate, &pass), 0);
+}
+
+static void any_process_that_has_the_pass_may_leave(void)
+{
+    struct usher_pass pass = {0};
+    struct usher_pass next = {0};
+    prepare(4, 1, 1, false);
+    EXPECT_EQ(usher_gate_enter(&world->gate, &pass), 0);
+    EXPECT_EQ(usher_gate_try(&world->gate, &next), -EAGAIN);
+    world->plain = pass.ticket;
+    expect_end(start(leave_with_a_pass_of_another));
+    EXPECT_EQ(usher_gate_try(&world->gate, &next), 0);
+    EXPECT_EQ(usher_gate_leave(&world->gate, &next), 0);
+}
+
+static void a_word_that_is_no_gate_is_refused_and_not_changed(void)
 {
     static const uint64_t words[] = {0, 1, UINT64_MAX, 0x8000000000000000, 0x00800000deadbeef};
-    struct usher_pass pass = {1U << 31};
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
-        struct usher_gate gate = {words[i]};
+    enum { WORDS = sizeof words / sizeof words[0] };
+    for (uint32_t i = 0; i < 3 * WORDS; i++) {
+        struct usher_gate gate = {words[i % WORDS]};
+        struct usher_pass pass = {i / WORDS << 30}; /* unused, with a place in line, inside */
         EXPECT_EQ(usher_gate_enter(&gate, &pass), -EINVAL);
         EXPECT_EQ(usher_gate_enter_until(&gate, &pass, NULL), -EINVAL);
         EXPECT_EQ(usher_gate_try(&gate, &pass), -EINVAL);
         EXPECT_EQ(usher_gate_leave(&gate, &pass), -EINVAL);
-        EXPECT_EQ(gate.word, words[i]);
+        EXPECT_EQ(gate.word, words[i % WORDS]);
     }
 }
 
@@ -144,7 +164,7 @@ static void a_gate_takes_these_sizes_and_no_others(void)
     }
 }
 
-static void a_guest_for_whom_there_is_no_room_is_sent_away(void)
+static void a_guest_without_room_is_refused(void)
 {
     struct usher_pass pass;
     prepare(28, 13, 1, false);
@@ -164,7 +184,7 @@ static struct usher_gate static_gates[] = {INIT(1),  INIT(2),  INIT(3), INIT(4),
                                            INIT(6),  INIT(7),  INIT(8), INIT(9), INIT(10),
                                            INIT(11), INIT(12), INIT(13)};
 
-static void a_static_gate_is_as_one_that_is_prepared(void)
+static void a_static_gate_equals_a_prepared_one(void)
 {
     for (uint32_t k = 1; k <= 13; k++) {
         struct usher_gate gate;
@@ -191,7 +211,7 @@ static void a_deadline_ends_the_wait_and_the_place_is_kept(void)
     struct timespec past = in_ms(-1);
     struct timespec soon = in_ms(20);
     prepare(4, 1, 1, false);
-    EXPECT_EQ(usher_gate_enter_until(&world->gate, &first, &past), 0); /* free: no need to wait */
+    EXPECT_EQ(usher_gate_enter_until(&world->gate, &first, &past), 0); /* free: it need not wait */
     EXPECT_EQ(usher_gate_enter_until(&world->gate, &waits, &past), -ETIMEDOUT);
     EXPECT_EQ(usher_gate_enter_until(&world->gate, &waits, &soon), -ETIMEDOUT);
     struct timespec now = in_ms(0);
@@ -201,7 +221,7 @@ static void a_deadline_ends_the_wait_and_the_place_is_kept(void)
     EXPECT_EQ(usher_gate_enter_until(&world->gate, &last, &past), -ETIMEDOUT); /* not its turn */
     EXPECT_EQ(usher_gate_enter_until(&world->gate, &waits, NULL), 0);
     EXPECT_EQ(usher_gate_leave(&world->gate, &waits), 0);
-    EXPECT_EQ(usher_gate_leave(&world->gate, &last), 0); /* its place is given up */
+    EXPECT_EQ(usher_gate_leave(&world->gate, &last), 0); /* gives its place up */
     EXPECT_EQ(usher_gate_leave(&world->gate, &last), -EPERM);
     EXPECT_EQ(usher_gate_try(&world->gate, &first), 0);
     EXPECT_EQ(usher_gate_leave(&world->gate, &first), 0);
@@ -212,17 +232,18 @@ static void a_deadline_ends_the_wait_and_the_place_is_kept(void)
 int main(void)
 {
     make_world();
-    RUN(try_is_let_in_at_once_or_not_at_all);
-    RUN(a_static_gate_is_as_one_that_is_prepared);
+    RUN(try_enters_at_once_or_not_at_all);
+    RUN(a_static_gate_equals_a_prepared_one);
     RUN(a_deadline_ends_the_wait_and_the_place_is_kept);
     RUN(a_pass_is_good_for_one_leaving);
-    RUN(what_is_no_gate_is_refused_and_left_alone);
+    RUN(any_process_that_has_the_pass_may_leave);
+    RUN(a_word_that_is_no_gate_is_refused_and_not_changed);
     RUN(a_gate_takes_these_sizes_and_no_others);
-    RUN(a_guest_for_whom_there_is_no_room_is_sent_away);
+    RUN(a_guest_without_room_is_refused);
     RUN(processes_enter_in_order_and_never_more_than_k);
     RUN(signals_do_not_end_a_wait);
-    RUN(two_hand_over_to_each_other);
+    RUN(two_guests_hand_over_to_each_other);
     RUN(threads_enter_in_order_and_never_more_than_k);
-    RUN(those_who_share_a_bit_are_all_woken);
+    RUN(waiters_that_share_a_bit_are_all_woken);
     return 0;
 }

@@ -1,9 +1,8 @@
 /*
- * The gate, unit tests: every word of small shapes against tickets/colored.h, long walks of large
- * ones against plain numbers, misuse, and words that no gate could hold.
+ * The gate's word, unit tests: every word of small shapes against tickets/colored.h, long walks of
+ * large shapes against plain numbers, misuse, and words that no gate can have.
  *
- *     gate_word_test          test
- *     gate_word_test sizes    print which sizes fit
+ * gate_word_test tests; gate_word_test sizes prints which sizes fit.
  */
 #include "gate/gate_word.h"
 
@@ -34,7 +33,7 @@ static void the_shapes_are_those_that_fit_a_word(void)
     }
 }
 
-static void a_gate_has_the_largest_blocks_and_room_for_those_it_was_made_for(void)
+static void a_gate_has_room_for_its_guests_and_the_largest_blocks(void)
 {
     static const uint32_t most_bits[GATE_MOST_SEATS + 1] = {0,  22, 21, 21, 20, 20, 19,
                                                             17, 14, 12, 10, 8,  6,  4};
@@ -67,7 +66,7 @@ static void sizes_that_do_not_fit_are_refused_and_change_nothing(void)
     EXPECT_EQ(word, 42);
 }
 
-/* Is a ticket in hand valid, by the low half alone? The equation of gate.h. */
+/* Is a ticket in hand valid, by the low half alone? The equation of gate_word.h. */
 static bool valid_by_low_half(const struct colored_shape *s, uint64_t word, uint32_t ticket)
 {
     uint32_t valid = colored_valid(s, word);
@@ -79,7 +78,7 @@ static bool valid_by_low_half(const struct colored_shape *s, uint64_t word, uint
            quant_count(s->k, quant_unrank(s->k, colored_quant(s, word)), color) > 0;
 }
 
-/* Words that the equations of gate.h allow, reachable or not. */
+/* Does the word satisfy the equations of gate_word.h, reachable or not? */
 static bool is_sound(const struct colored_shape *s, uint64_t word)
 {
     uint32_t issue = colored_issue(s, word);
@@ -145,7 +144,8 @@ static void expect_leave(const struct colored_shape *s, uint64_t word, uint32_t 
     EXPECT_EQ(left.wakes, colored_leads(s, issue, now, 0) ? gate_bit(now) : 0);
 }
 
-/* All words of a shape: those that are sound as colored.h has them, the others refused or left. */
+/* Check all words of a shape: sound words behave as in colored.h; the others are refused or not
+   changed. */
 static unsigned expect_all(uint32_t k, unsigned bits)
 {
     struct colored_shape s;
@@ -172,7 +172,7 @@ static unsigned expect_all(uint32_t k, unsigned bits)
     return sound;
 }
 
-static void every_word_of_a_small_shape_is_treated_as_colored_tickets_are(void)
+static void every_word_of_a_small_shape_behaves_as_in_colored_h(void)
 {
     EXPECT(expect_all(1, 1) > 0);
     EXPECT(expect_all(1, 2) > 0);
@@ -184,7 +184,8 @@ static void every_word_of_a_small_shape_is_treated_as_colored_tickets_are(void)
     EXPECT(expect_all(4, 3) > 0);
 }
 
-/* Guests that come and go at random, beside plain numbers: ISSUE, VALID, and each one's ticket. */
+/* Guests that enter and leave at random, beside plain numbers: ISSUE, VALID, and each guest's
+   ticket. */
 enum { MOST_HELD = 40 };
 
 static void walk(uint32_t k, unsigned bits, unsigned steps)
@@ -251,7 +252,7 @@ static void a_large_block_is_crossed_as_a_small_one(void)
     }
 }
 
-static void a_word_of_no_possible_shape_is_refused_and_left_alone(void)
+static void a_word_of_no_possible_shape_is_refused_and_not_changed(void)
 {
     unsigned refused = 0;
     for (uint64_t shape = 0; shape < GATE_SHAPES; shape++) {
@@ -274,7 +275,8 @@ static void a_word_of_no_possible_shape_is_refused_and_left_alone(void)
     EXPECT(refused > 10000);
 }
 
-/* Colours and ranks that do not exist: refused, or treated as some word, but the shape stays. */
+/* Colours and ranks that do not exist are refused, or treated as another word, but the shape stays.
+   */
 static void a_damaged_word_does_no_harm_beyond_itself(void)
 {
     unsigned refused = 0;
@@ -303,7 +305,7 @@ static void leaving_an_empty_gate_is_refused(void)
     struct gate_step out = gate_leave(in.word, in.ticket, 0);
     EXPECT_EQ(out.result, 0);
     EXPECT_EQ(gate_leave(out.word, in.ticket, 0).result, -EPERM);
-    /* without the guard the second leaving would make a third seat */
+    /* without the guard the second leave would make a third seat */
     struct gate_step made = gate_leave(out.word, in.ticket, GATE_NOBODY_IN);
     EXPECT_EQ(made.result, 0);
     unsigned inside = 0;
@@ -323,13 +325,13 @@ static void leaving_with_a_ticket_that_is_not_valid_is_refused(void)
     EXPECT_EQ(gate_leave(second.word, second.ticket, 0).result, -EPERM);
     EXPECT_EQ(gate_leave(second.word, 1U << 31 | first.ticket, 0).result, -EPERM);
     EXPECT_EQ(gate_leave(second.word, UINT32_MAX, 0).result, -EPERM);
-    /* without the guard a guest who waits would let in another beside the one inside */
+    /* without the guard a waiting guest would let another in beside the one inside */
     struct gate_step forged = gate_leave(second.word, second.ticket, GATE_LEAVE_VALID);
     EXPECT_EQ(forged.result, 0);
     EXPECT_EQ(gate_is_valid(forged.word, second.ticket), 1);
 }
 
-static void tickets_that_wait_at_once_have_bits_of_their_own_up_to_32(void)
+static void up_to_32_waiting_tickets_have_a_bit_each(void)
 {
     uint32_t bits = 0;
     for (uint32_t ticket = 100; ticket < 132; ticket++) {
@@ -356,15 +358,15 @@ int main(int argc, char **argv)
         return 0;
     }
     RUN(the_shapes_are_those_that_fit_a_word);
-    RUN(a_gate_has_the_largest_blocks_and_room_for_those_it_was_made_for);
+    RUN(a_gate_has_room_for_its_guests_and_the_largest_blocks);
     RUN(sizes_that_do_not_fit_are_refused_and_change_nothing);
-    RUN(every_word_of_a_small_shape_is_treated_as_colored_tickets_are);
+    RUN(every_word_of_a_small_shape_behaves_as_in_colored_h);
     RUN(long_walks_agree_with_plain_numbers);
     RUN(a_large_block_is_crossed_as_a_small_one);
-    RUN(a_word_of_no_possible_shape_is_refused_and_left_alone);
+    RUN(a_word_of_no_possible_shape_is_refused_and_not_changed);
     RUN(a_damaged_word_does_no_harm_beyond_itself);
     RUN(leaving_an_empty_gate_is_refused);
     RUN(leaving_with_a_ticket_that_is_not_valid_is_refused);
-    RUN(tickets_that_wait_at_once_have_bits_of_their_own_up_to_32);
+    RUN(up_to_32_waiting_tickets_have_a_bit_each);
     return 0;
 }

@@ -14,7 +14,7 @@ enum {
     MUTANT_N = 3,    /* mutants have millions of states at n = 4 */
     REGISTERS_N = 2, /* algorithms on many words, too: larger n only up to a number of states */
     REGISTERS_STATES = 100000,
-    REGISTERS_MEMORY = 32 << 20 /* enough for that many */
+    REGISTERS_MEMORY = 32 << 20 /* enough for REGISTERS_STATES */
 };
 
 /* C1 is the same as exclusion and has no column. First-in and first-enabled, for the few algorithms

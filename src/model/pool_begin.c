@@ -98,7 +98,7 @@ void model__begin(struct core *c, struct process *p, enum mode mode, unsigned pr
     switch (mode) {
     case TAKING:
         p->cycles += !p->endless;
-        p->v = 0; /* of an older cycle than the one that begins */
+        p->v = 0; /* its value is from an older cycle */
         p->u.take.row = process;
         p->u.take.run = p->run;
         p->u.take.seat = last_seat(c, process);

@@ -1,6 +1,6 @@
 /*
- * A thread that gives back the seat of another needs a barrier in all threads (release.c), which
- * the kernel may refuse at any time: then the seat stays where it is and the caller has an error.
+ * A thread that releases the seat of another needs a barrier in all threads (release.c). The kernel
+ * may refuse it at any time. Then the seat stays held and the caller gets an error.
  */
 #include "pool/pool.h"
 #include "sitters.h"
@@ -33,7 +33,7 @@ static void refuse(uint32_t command)
     EXPECT(scene_refuse(SYS_membarrier, 0, UINT32_MAX, command, EPERM));
 }
 
-/* After the thread has its row, so that it is not careful from the beginning. */
+/* After the thread has its row: it did not use the mutex from the beginning. */
 static void without_any_barrier(void *unused)
 {
     (void)unused;
@@ -46,9 +46,9 @@ static void without_any_barrier(void *unused)
     (void)printf("  without a barrier the other thread's release says %d\n", result);
     EXPECT(result < 0);
     EXPECT_EQ(scene_info(pool).holders, 1);
-    EXPECT_EQ(usher_release(pool, &seat), 0); /* nothing was lost */
+    EXPECT_EQ(usher_release(pool, &seat), 0); /* the seat was still held */
     EXPECT_EQ(scene_info(pool).holders, 0);
-    /* From now on the thread asks for the mutex, and no barrier is needed. */
+    /* From now on the thread uses the mutex, and no barrier is needed. */
     for (int round = 0; round < 3; round++) {
         seat = scene_acquire(pool);
         EXPECT_EQ(release_elsewhere(pool, &seat), 0);
@@ -71,7 +71,7 @@ static void with_the_slow_barrier(void *unused)
     usher_close(pool);
 }
 
-static void where_the_kernel_refuses_the_barrier_the_seat_stays(void)
+static void the_seat_stays_held_if_the_kernel_refuses_the_barrier(void)
 {
     struct usher_pool *own = scene_open("barrier", 1);
     scene_in_child(without_any_barrier, NULL);
@@ -84,6 +84,6 @@ static void where_the_kernel_refuses_the_barrier_the_seat_stays(void)
 int main(void)
 {
     scene_begin();
-    RUN(where_the_kernel_refuses_the_barrier_the_seat_stays);
+    RUN(the_seat_stays_held_if_the_kernel_refuses_the_barrier);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Numbers of rows and seats that somebody else has written into the file, and that the library
- * takes for an index where only few pools come to: each leads beyond the pool, which lies between
- * fences. damage_test and the fuzzed targets try all words by chance; these they hardly meet.
+ * Row and seat numbers in the file that are out of range, at the places where the library uses them
+ * as an index and that few pools reach. Each would lead beyond the pool, which lies between two
+ * fences. damage_test and the fuzz targets write random words and hardly ever reach these places.
  */
 #include "sitters.h"
 
@@ -24,8 +24,8 @@ static void discard(struct usher_pool *pool)
     EXPECT_EQ(usher_discard("pool"), 0);
 }
 
-/* Where there are many seats it is looked first whether one seems free. */
-static void a_seat_that_names_no_row_is_looked_at(void)
+/* With many seats, usher_try_acquire first checks whether a seat seems free. */
+static void a_seat_that_names_no_row_leads_nowhere(void)
 {
     enum { SEATS = 70 };
     struct usher_pool *pool = open_fenced(SEATS, 2 * SEATS);
@@ -39,9 +39,10 @@ static void a_seat_that_names_no_row_is_looked_at(void)
     discard(pool);
 }
 
-/* A guest that goes by what it published last, and has published nothing, has the seat that its row
-   says, if I and V are what nobody publishes. */
-static void a_row_that_says_a_seat_beyond_all_is_used(void)
+/* The repeat path compares I and V with what the guest published last. A guest that has published
+   nothing compares them with POOL_NOTHING, and here I and V have that value. The seat hint of its
+   row is out of range. */
+static void a_seat_hint_out_of_range_is_not_used(void)
 {
     struct usher_pool *pool = open_fenced(1, 8);
     struct sitter holder = {.pool = pool};
@@ -52,7 +53,7 @@ static void a_row_that_says_a_seat_beyond_all_is_used(void)
         atomic_store(&pool->rows[row].seat_hint, core_hint(BEYOND, 0));
     }
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EAGAIN);
-    /* whose next ticket is 0, and its place is not one of long ago */
+    /* the next ticket is 0, and its place in the line is recent */
     atomic_store(&pool->core.words[pool->core.at_line], core_line(5, CORE_NOBODY, 0, CORE_SERVED));
     uint64_t i = atomic_exchange(&pool->core.words[CORE_AT_I(&pool->core)], POOL_NOTHING);
     uint64_t v = atomic_exchange(&pool->core.words[CORE_AT_V(&pool->core)], POOL_NOTHING);
@@ -64,21 +65,22 @@ static void a_row_that_says_a_seat_beyond_all_is_used(void)
     discard(pool);
 }
 
-/* The place in line of one who waits in row 0 names another row, which does not exist: it is taken
-   for row 0, and that one is granted the seat; but who is to be woken? */
-static void a_place_in_line_that_names_no_row_is_served(void)
+/* The place in line of the waiter in row 0 names a row that does not exist. Row 0 is granted the
+   seat, but the row to wake is unknown. */
+static void a_waiter_whose_place_names_no_row_is_served(void)
 {
     struct usher_pool *pool = open_fenced(1, 8);
     const struct core *core = &pool->core;
     struct sitter waiter;
     struct sitter holder = {.pool = pool};
-    atomic_store(&pool->rows[0].owner, 1); /* for now it is somebody's */
+    /* owned for the moment, so that the holder takes another row */
+    atomic_store(&pool->rows[0].owner, 1);
     holder.thread = start(sit, &holder);
     UNTIL(atomic_load(&holder.done));
     atomic_store(&pool->rows[0].owner, 0);
     pool->claimed = 0;
     queue_up(&waiter, pool);
-    UNTIL(atomic_load(&pool->rows[0].watch) & FORMAT_WAITS); /* it sleeps, or is about to */
+    UNTIL(atomic_load(&pool->rows[0].watch) & FORMAT_WAITS); /* the waiter sleeps, or is about to */
     uint32_t ticket = core_i_issue(atomic_load(&core->words[CORE_AT_I(core)]));
     _Atomic uint64_t *place = &core->words[core->at_line + (ticket & core->line_mask)];
     uint64_t entry = atomic_load(place);
@@ -86,13 +88,13 @@ static void a_place_in_line_that_names_no_row_is_served(void)
     atomic_store(
         place, core_line(core_line_ticket(entry), BEYOND, core_line_cycle(entry), CORE_UNDECIDED));
     leave(&holder);
-    UNTIL(atomic_load(&waiter.done)); /* it finds out by itself */
+    UNTIL(atomic_load(&waiter.done)); /* it finds the grant by itself */
     EXPECT_EQ(waiter.result, 0);
     leave(&waiter);
     discard(pool);
 }
 
-static void more_seats_than_there_is_room_for_are_not_resized(void)
+static void a_pool_with_too_many_seats_is_not_resized(void)
 {
     struct usher_pool *pool = open_fenced(1, 8);
     _Atomic uint64_t *k = &pool->core.words[CORE_AT_K(&pool->core)];
@@ -109,9 +111,9 @@ static void more_seats_than_there_is_room_for_are_not_resized(void)
 int main(void)
 {
     scene_begin();
-    RUN(a_seat_that_names_no_row_is_looked_at);
-    RUN(a_row_that_says_a_seat_beyond_all_is_used);
-    RUN(a_place_in_line_that_names_no_row_is_served);
-    RUN(more_seats_than_there_is_room_for_are_not_resized);
+    RUN(a_seat_that_names_no_row_leads_nowhere);
+    RUN(a_seat_hint_out_of_range_is_not_used);
+    RUN(a_waiter_whose_place_names_no_row_is_served);
+    RUN(a_pool_with_too_many_seats_is_not_resized);
     return 0;
 }

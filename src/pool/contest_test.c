@@ -1,7 +1,6 @@
 /*
- * Several threads give back, or make over, one and the same seat at once: one of them does, the
- * others are told that it is not theirs. With the kernel's barrier for all threads (release.c), and
- * where that cannot be had.
+ * Several threads release or assign the same seat at once. One succeeds, the others get -EPERM.
+ * Tested with the kernel's barrier for all threads (release.c), and on a kernel that refuses it.
  */
 #include "pool/pool.h"
 #include "sitters.h"
@@ -18,15 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Three threads give back the same seats, one after the other, as fast as they are acquired. */
+/* Three threads release the same seats, one after the other, as fast as they are acquired. */
 enum { CONTESTED = 20000, CONTESTANTS = 3 };
 
 struct contest {
     struct usher_pool *pool;
     struct usher_seat seats[CONTESTED];
-    atomic_int given_back[CONTESTED]; /* how often */
-    atomic_int acquired;              /* seats so far */
-    atomic_int at[CONTESTANTS];       /* how far each is */
+    atomic_int released[CONTESTED]; /* number of releases that succeeded */
+    atomic_int acquired;            /* number of seats so far */
+    atomic_int at[CONTESTANTS];     /* number of seats that each thread has tried */
     atomic_int contestants;
 };
 
@@ -40,7 +39,7 @@ static void *contest(void *context)
         }
         int result = usher_release(c->pool, &c->seats[i]);
         EXPECT(result == 0 || result == -EPERM);
-        atomic_fetch_add(&c->given_back[i], result == 0);
+        atomic_fetch_add(&c->released[i], result == 0);
         atomic_store(&c->at[self], i + 1);
     }
     return NULL;
@@ -56,8 +55,8 @@ static void contest_for_seats(void)
         threads[t] = start(contest, &c);
     }
     for (int i = 0; i < CONTESTED; i++) {
-        /* Now and then all wait for the slowest; otherwise the seat is had again while one of them
-           is about to give it back for the time before. */
+        /* In 1 of 50 rounds all threads wait for the slowest one. In the others the seat can be
+           acquired again while a thread is about to release it for the round before. */
         for (int t = 0; t < CONTESTANTS && i % 50 == 0; t++) {
             while (atomic_load(&c.at[t]) < i) {
                 (void)sched_yield();
@@ -65,28 +64,28 @@ static void contest_for_seats(void)
         }
         EXPECT_EQ(usher_acquire(c.pool, &c.seats[i]), 0);
         atomic_store(&c.acquired, i + 1);
-        if (i % 7 < 4) { /* the thread that has it, too */
-            atomic_fetch_add(&c.given_back[i], usher_release(c.pool, &c.seats[i]) == 0);
+        if (i % 7 < 4) { /* the thread that holds it releases it, too */
+            atomic_fetch_add(&c.released[i], usher_release(c.pool, &c.seats[i]) == 0);
         }
     }
     for (int t = 0; t < CONTESTANTS; t++) {
         join(threads[t]);
     }
     for (int i = 0; i < CONTESTED; i++) {
-        EXPECT_EQ(atomic_load(&c.given_back[i]), 1);
+        EXPECT_EQ(atomic_load(&c.released[i]), 1);
     }
     EXPECT_EQ(scene_info(c.pool).served, CONTESTED);
     EXPECT_EQ(scene_info(c.pool).free, 1);
     finish(c.pool);
 }
 
-static void of_those_who_give_back_the_same_seat_one_does(void)
+static void one_of_several_releases_of_a_seat_succeeds(void)
 {
     contest_for_seats();
 }
 
-/* A kernel, or a sandbox, that does not lead our threads through a barrier. */
-static void so_it_is_without_the_kernels_help(void)
+/* A kernel or a sandbox that refuses membarrier(2). */
+static void one_of_several_releases_succeeds_without_membarrier(void)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -108,33 +107,33 @@ static void so_it_is_without_the_kernels_help(void)
     EXPECT_EQ(status, 0);
 }
 
-/* One thread gives its seats back, another makes them over to a process, at the same time. */
-enum { MADE_OVER = 2000 };
+/* One thread releases its seats while another thread assigns them to a process. */
+enum { ASSIGNED = 2000 };
 
 struct rivals {
     struct usher_pool *pool;
     struct usher_seat seat;
     atomic_int acquired, tried;
-    int made_over; /* how often it was the faster one */
+    int assigned; /* number of times that usher_assign was first */
     pid_t process;
 };
 
-static void *make_over(void *context)
+static void *assign_seats(void *context)
 {
     struct rivals *rivals = context;
-    for (int i = 0; i < MADE_OVER; i++) {
+    for (int i = 0; i < ASSIGNED; i++) {
         while (atomic_load(&rivals->acquired) <= i) {
             (void)sched_yield();
         }
         int result = usher_assign(rivals->pool, &rivals->seat, rivals->process);
         EXPECT(result == 0 || result == -EPERM);
-        rivals->made_over += result == 0;
+        rivals->assigned += result == 0;
         atomic_store(&rivals->tried, i + 1);
     }
     return NULL;
 }
 
-static void a_seat_is_given_back_or_made_over_but_not_both(void)
+static void a_seat_is_released_or_assigned_but_not_both(void)
 {
     struct rivals rivals = {.pool = open_pool(1), .process = fork()};
     if (rivals.process == 0) {
@@ -143,10 +142,10 @@ static void a_seat_is_given_back_or_made_over_but_not_both(void)
             (void)pause();
         }
     }
-    int given_back = 0;
-    int64_t delay_ns = 0; /* becomes such that now the one and now the other is faster */
-    pthread_t thread = start(make_over, &rivals);
-    for (int i = 0; i < MADE_OVER; i++) {
+    int released = 0;
+    int64_t delay_ns = 0; /* adjusted so that each of the two is first in some rounds */
+    pthread_t thread = start(assign_seats, &rivals);
+    for (int i = 0; i < ASSIGNED; i++) {
         EXPECT_EQ(usher_acquire(rivals.pool, &rivals.seat), 0);
         atomic_store(&rivals.acquired, i + 1);
         int64_t until = scene_now_ns() + delay_ns;
@@ -154,7 +153,7 @@ static void a_seat_is_given_back_or_made_over_but_not_both(void)
         }
         struct usher_seat seat = rivals.seat;
         bool first = usher_release(rivals.pool, &seat) == 0;
-        given_back += first;
+        released += first;
         delay_ns += first || delay_ns < 3000 ? 2000 : -3000;
         while (atomic_load(&rivals.tried) <= i) {
             (void)sched_yield();
@@ -163,9 +162,9 @@ static void a_seat_is_given_back_or_made_over_but_not_both(void)
         EXPECT_EQ(usher_release_for(rivals.pool, rivals.process), first ? 0 : 1);
     }
     join(thread);
-    EXPECT_EQ(given_back + rivals.made_over, MADE_OVER);
-    (void)printf("  %d given back, %d made over\n", given_back, rivals.made_over);
-    EXPECT(given_back > 0 && rivals.made_over > 0);
+    EXPECT_EQ(released + rivals.assigned, ASSIGNED);
+    (void)printf("  %d released, %d assigned\n", released, rivals.assigned);
+    EXPECT(released > 0 && rivals.assigned > 0);
     (void)kill(rivals.process, SIGKILL);
     (void)waitpid(rivals.process, NULL, 0);
     finish(rivals.pool);
@@ -182,35 +181,23 @@ static void *end_with_a_seat(void *context)
     struct leaver *leaver = context;
     EXPECT_EQ(usher_acquire(leaver->pool, &leaver->seat), 0);
     atomic_store(&leaver->tid, (int)syscall(SYS_gettid));
-    while (!atomic_load(&leaver->go)) { /* awake, so that it sleeps for one reason only */
+    while (!atomic_load(&leaver->go)) { /* busy: it sleeps for one reason only, the mutex */
     }
     return NULL;
 }
 
-/* Is that thread of ours asleep? */
-static bool sleeps(int tid)
-{
-    char path[64];
-    char state = 0;
-    (void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-    FILE *file = fopen(path, "re");
-    EXPECT(file != NULL);
-    EXPECT_EQ(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-    (void)fclose(file);
-    return state == 'S';
-}
-
-/* Between the moment when another thread has taken a seat over and the one when it is given back,
-   the pool's mutex is held: as we do here. Its own thread ends just then. */
-static void a_thread_that_ends_waits_for_who_takes_its_seat_over(void)
+/* A thread that takes over another thread's seat holds the pool's mutex until it has released the
+   seat. The test holds the mutex instead, while the thread that acquired the seat ends. */
+static void a_thread_that_ends_waits_for_a_thread_that_takes_over_its_seat(void)
 {
     struct leaver leaver = {.pool = open_pool(1)};
     pthread_t thread = start(end_with_a_seat, &leaver);
     UNTIL(atomic_load(&leaver.tid) != 0);
     (void)pthread_mutex_lock(&leaver.pool->mutex);
     atomic_store(&leaver.go, 1);
-    UNTIL(sleeps(atomic_load(&leaver.tid)));
-    EXPECT_EQ(usher_release(leaver.pool, &leaver.seat), 0); /* ours: it could not */
+    UNTIL(process_state(atomic_load(&leaver.tid)) == 'S');
+    /* the thread that ends could not release it */
+    EXPECT_EQ(usher_release(leaver.pool, &leaver.seat), 0);
     (void)pthread_mutex_unlock(&leaver.pool->mutex);
     join(thread);
     EXPECT_EQ(usher_release(leaver.pool, &leaver.seat), -EPERM);
@@ -220,10 +207,10 @@ static void a_thread_that_ends_waits_for_who_takes_its_seat_over(void)
 int main(void)
 {
     scene_begin();
-    RUN(so_it_is_without_the_kernels_help); /* before this process has asked for it */
-    RUN_BOTH(of_those_who_give_back_the_same_seat_one_does);
-    RUN_BOTH(a_thread_that_ends_waits_for_who_takes_its_seat_over);
+    RUN(one_of_several_releases_succeeds_without_membarrier); /* before others use membarrier(2) */
+    RUN_BOTH(one_of_several_releases_of_a_seat_succeeds);
+    RUN_BOTH(a_thread_that_ends_waits_for_a_thread_that_takes_over_its_seat);
     with_file = true;
-    RUN(a_seat_is_given_back_or_made_over_but_not_both);
+    RUN(a_seat_is_released_or_assigned_but_not_both);
     return 0;
 }

@@ -1,9 +1,9 @@
 /*
- * Damaged pool files: cut short, foreign, flipped, random, or spoilt by somebody who has them open.
- * What is recognised is refused, each kind with its own error, and left alone. One whose header is
- * right and whose contents are not may make every call fail or wait, but never makes our process
- * crash, hang in a call that has a deadline, or touch memory beside the pool: the calls run in
- * children, with the pool between two fences. usage: damage_test [SEED]
+ * Damaged pool files: truncated, foreign, with flipped bits, random, or changed by another process
+ * that has them open. The library refuses the damage that it recognises, each kind with its own
+ * error, and does not change the file. If the header is right and the content is not, any call may
+ * fail or wait. But no call crashes, hangs despite a deadline, or touches memory beside the pool:
+ * the calls run in children, and the pool lies between two fences. usage: damage_test [SEED]
  */
 #include "pool/pool.h"
 #include "scene.h"
@@ -18,11 +18,11 @@
 
 enum { MOST = 64 * 1024, CHILD_SECONDS = 60 };
 
-static unsigned char whole[MOST]; /* a pool as it was made */
+static unsigned char whole[MOST]; /* the bytes of a new pool */
 static size_t whole_size;
 
-/* Make a pool, and keep what is in its file. */
-static void make_whole(uint32_t seats, uint32_t guests)
+/* Create a pool and keep the bytes of its file. */
+static void make_new_pool(uint32_t seats, uint32_t guests)
 {
     struct usher_pool *pool;
     struct usher_options options = {.seats = seats, .guests = guests};
@@ -53,9 +53,9 @@ static bool file_is(const void *bytes, size_t size)
     return got == (ssize_t)size && memcmp(found, bytes, size) == 0;
 }
 
-/* How opening the damaged file ends; it must not have changed by that. What was a pool once can be
-   put away, anything else cannot. */
-static int opening(const void *bytes, size_t size)
+/* Open the damaged file and return the error. The file must not change. usher_discard removes what
+   was a pool once, and nothing else. */
+static int error_of(const void *bytes, size_t size)
 {
     struct usher_pool *pool = (struct usher_pool *)board;
     write_file(bytes, size);
@@ -75,24 +75,24 @@ static int opening(const void *bytes, size_t size)
     return error;
 }
 
-static void an_empty_file_is_told_from_all_others(void)
+static void an_empty_file_has_an_error_of_its_own(void)
 {
-    EXPECT_EQ(opening("", 0), -ENODATA);
-    EXPECT_EQ(opening("x", 1), -EBADMSG);
-    EXPECT_EQ(opening("", 1), -EBADMSG);
-    EXPECT_EQ(opening("usher pool\n", 11), -EBADMSG);
+    EXPECT_EQ(error_of("", 0), -ENODATA);
+    EXPECT_EQ(error_of("x", 1), -EBADMSG);
+    EXPECT_EQ(error_of("", 1), -EBADMSG);
+    EXPECT_EQ(error_of("usher pool\n", 11), -EBADMSG);
     memset(whole, 0, sizeof whole);
     for (size_t size = 1; size < sizeof whole; size = 2 * size + 1) {
-        EXPECT_EQ(opening(whole, size), -EBADMSG); /* all zero: a file that was never written */
+        EXPECT_EQ(error_of(whole, size), -EBADMSG); /* all zero: a file that was never written */
     }
 }
 
-static void a_file_that_is_cut_short_anywhere_is_refused(void)
+static void a_file_truncated_anywhere_is_refused(void)
 {
     static const uint32_t sizes[][2] = {{1, 1}, {2, 3}, {1, 64}};
     for (unsigned s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        make_whole(sizes[s][0], sizes[s][1]);
-        EXPECT_EQ(opening(whole, whole_size), 0);
+        make_new_pool(sizes[s][0], sizes[s][1]);
+        EXPECT_EQ(error_of(whole, whole_size), 0);
         write_file(whole, whole_size);
         for (size_t size = whole_size - 1; size > 0; size--) {
             struct usher_pool *pool = (struct usher_pool *)board;
@@ -102,48 +102,48 @@ static void a_file_that_is_cut_short_anywhere_is_refused(void)
             EXPECT(pool == NULL);
         }
         EXPECT_EQ(truncate(scene_path("damaged"), 0), 0);
-        EXPECT_EQ(opening("", 0), -ENODATA);
+        EXPECT_EQ(error_of("", 0), -ENODATA);
     }
 }
 
-static void a_file_that_is_longer_will_do(void)
+static void a_file_that_is_longer_is_accepted(void)
 {
-    make_whole(3, 9);
+    make_new_pool(3, 9);
     memset(whole + whole_size, 0xa5, 5000);
-    EXPECT_EQ(opening(whole, whole_size + 1), 0);
-    EXPECT_EQ(opening(whole, whole_size + 5000), 0);
+    EXPECT_EQ(error_of(whole, whole_size + 1), 0);
+    EXPECT_EQ(error_of(whole, whole_size + 5000), 0);
     scene_expect_whole("damaged", 3);
 }
 
-/* The header, to be spoilt, and a right sum over it. */
+/* The header, in which a test changes a field. error_with_sum corrects the checksum. */
 static struct format_header *header(void)
 {
     return (void *)whole;
 }
 
-static int opening_with_sum(void)
+static int error_with_sum(void)
 {
     header()->check = format_check(&header()->shape);
-    return opening(whole, whole_size);
+    return error_of(whole, whole_size);
 }
 
-static void a_pool_of_another_version_is_refused_as_such(void)
+static void a_pool_of_another_version_has_an_error_of_its_own(void)
 {
     static const uint32_t versions[] = {0,   FORMAT_VERSION - 1, FORMAT_VERSION + 1, 255,
                                         256, UINT32_MAX};
-    make_whole(2, 8);
+    make_new_pool(2, 8);
     for (unsigned v = 0; v < sizeof versions / sizeof versions[0]; v++) {
         header()->shape.version = versions[v];
-        EXPECT_EQ(opening(whole, whole_size), -EPROTONOSUPPORT);
-        EXPECT_EQ(opening_with_sum(), -EPROTONOSUPPORT);
-        EXPECT_EQ(opening(whole, sizeof(struct format_header)), -EPROTONOSUPPORT);
+        EXPECT_EQ(error_of(whole, whole_size), -EPROTONOSUPPORT);
+        EXPECT_EQ(error_with_sum(), -EPROTONOSUPPORT);
+        EXPECT_EQ(error_of(whole, sizeof(struct format_header)), -EPROTONOSUPPORT);
     }
 }
 
-/* As a machine of the other byte order would have written it. */
-static void a_pool_of_another_byte_order_is_refused_as_such(void)
+/* The file as a machine of the other byte order would write it. */
+static void a_pool_of_another_byte_order_has_an_error_of_its_own(void)
 {
-    make_whole(2, 8);
+    make_new_pool(2, 8);
     struct format_shape *shape = &header()->shape;
     shape->magic = __builtin_bswap64(shape->magic);
     uint32_t *narrow[] = {&shape->version, &shape->order,      &shape->guests,
@@ -156,11 +156,11 @@ static void a_pool_of_another_byte_order_is_refused_as_such(void)
         *wide[i] = __builtin_bswap64(*wide[i]);
     }
     header()->check = __builtin_bswap64(format_check(shape));
-    EXPECT_EQ(opening(whole, whole_size), -EPROTONOSUPPORT);
-    EXPECT_EQ(opening_with_sum(), -EPROTONOSUPPORT);
-    make_whole(2, 8);
+    EXPECT_EQ(error_of(whole, whole_size), -EPROTONOSUPPORT);
+    EXPECT_EQ(error_with_sum(), -EPROTONOSUPPORT);
+    make_new_pool(2, 8);
     header()->shape.order = __builtin_bswap32(header()->shape.order);
-    EXPECT_EQ(opening_with_sum(), -EPROTONOSUPPORT);
+    EXPECT_EQ(error_with_sum(), -EPROTONOSUPPORT);
 }
 
 static void fill_randomly(void *bytes, size_t size)
@@ -171,28 +171,28 @@ static void fill_randomly(void *bytes, size_t size)
     }
 }
 
-static void random_bytes_are_no_pool(void)
+static void random_bytes_are_refused(void)
 {
     for (int round = 0; round < 500; round++) {
         size_t size = 1 + scene_random() % (MOST / 4);
         fill_randomly(whole, size);
-        EXPECT_EQ(opening(whole, size), -EBADMSG);
+        EXPECT_EQ(error_of(whole, size), -EBADMSG);
     }
-    for (int round = 0; round < 500; round++) { /* the stamp is right, the rest is not */
+    for (int round = 0; round < 500; round++) { /* the stamp is right, the rest is random */
         size_t size = 8 + scene_random() % 6000;
         fill_randomly(whole, size);
         header()->shape.magic = FORMAT_MAGIC;
-        int error = opening(whole, size);
+        int error = error_of(whole, size);
         EXPECT(size < sizeof(struct format_header) ? error == -EMSGSIZE
                                                    : error == -EPROTONOSUPPORT);
         header()->shape.version = FORMAT_VERSION;
         header()->shape.order = FORMAT_ORDER;
-        EXPECT(size < sizeof(struct format_header) || opening(whole, size) == -EUCLEAN);
+        EXPECT(size < sizeof(struct format_header) || error_of(whole, size) == -EUCLEAN);
     }
 }
 
-/* Write a number into one of the shape's, and say whether that makes it wrong. The first k, which
-   is no index of anything, may be any that fits. */
+/* Write `value` into one field of the shape. Return whether the shape is wrong now. The first
+   number of seats is no index, so any value that fits is right. */
 static bool misshape(struct format_shape *shape, uint64_t field, uint64_t value)
 {
     struct format_shape before = *shape;
@@ -207,29 +207,29 @@ static bool misshape(struct format_shape *shape, uint64_t field, uint64_t value)
     return memcmp(&before, shape, sizeof before) != 0;
 }
 
-static void right_sums_over_wrong_numbers_deceive_nobody(void)
+static void wrong_numbers_with_a_right_sum_are_refused(void)
 {
     static const uint64_t odd[] = {0, 1, 7, 8, 4095, 4096, 1 << 20, 1ULL << 32, UINT64_MAX, 3904};
-    make_whole(2, 8);
+    make_new_pool(2, 8);
     struct format_shape right = header()->shape;
     for (int round = 0; round < 1000; round++) {
         uint64_t value = scene_random() % 3 == 0 ? scene_random() : odd[scene_random() % 10];
         bool wrong = misshape(&header()->shape, scene_random() % 8, value);
-        EXPECT_EQ(opening_with_sum(), wrong ? -EUCLEAN : 0);
+        EXPECT_EQ(error_with_sum(), wrong ? -EUCLEAN : 0);
         header()->shape = right;
     }
-    /* All numbers fit each other, but not the file. */
-    make_whole(2, 8);
+    /* The numbers fit each other, but not the file. */
+    make_new_pool(2, 8);
     EXPECT_EQ(usher__format_shape(&header()->shape, 2, 60000), 0);
-    EXPECT_EQ(opening_with_sum(), -EMSGSIZE);
-    /* More seats now than there is room for. */
-    make_whole(2, 8);
+    EXPECT_EQ(error_with_sum(), -EMSGSIZE);
+    /* The pool has more seats than it has room for. */
+    make_new_pool(2, 8);
     uint64_t k = core_k(9, CORE_NOBODY, 0);
     memcpy(whole + FORMAT_WORDS + 8UL * CORE_AT_K(0), &k, sizeof k);
-    EXPECT_EQ(opening(whole, whole_size), -EUCLEAN);
+    EXPECT_EQ(error_of(whole, whole_size), -EUCLEAN);
 }
 
-/* Every call there is. What they return does not matter. */
+/* Make every call. The results do not matter. */
 static void abuse(struct usher_pool *pool, int rounds)
 {
     struct usher_info info;
@@ -249,7 +249,8 @@ static void abuse(struct usher_pool *pool, int rounds)
         for (int s = 0; s < 4; s++) {
             if (got[s] != 0) {
                 fill_randomly(&seats[s], sizeof seats[s]);
-                seats[s].request &= 0x000000000063ffffULL << 1 | 1; /* a row there may be */
+                /* a row number that may exist */
+                seats[s].request &= 0x000000000063ffffULL << 1 | 1;
                 (void)usher_release(pool, &seats[s]);
                 (void)usher_assign(pool, &seats[s], getpid());
             } else if (scene_random() % 2 == 0) {
@@ -288,15 +289,15 @@ static void expect_survival(int status, const char *what, uint64_t which)
     }
 }
 
-static void a_flipped_bit_in_the_header_is_found_or_does_no_harm(void)
+static void a_flipped_bit_in_the_header_is_refused_or_harmless(void)
 {
     size_t checked = 8 * (sizeof(struct format_shape) + 8);
-    make_whole(2, 8);
+    make_new_pool(2, 8);
     for (size_t bit = 0; bit < 8 * sizeof(struct format_header); bit++) {
         unsigned char mask = (unsigned char)(1U << bit % 8);
         whole[bit / 8] ^= mask;
         if (bit < checked) {
-            int error = opening(whole, whole_size);
+            int error = error_of(whole, whole_size);
             EXPECT(error == -EBADMSG || error == -EPROTONOSUPPORT || error == -EUCLEAN);
         } else if (bit % 5 == 0) {
             write_file(whole, whole_size);
@@ -306,7 +307,7 @@ static void a_flipped_bit_in_the_header_is_found_or_does_no_harm(void)
     }
 }
 
-/* A word that could be right, and need not be. */
+/* A word that could be right. */
 static uint64_t plausible(int kind)
 {
     uint32_t row =
@@ -337,7 +338,7 @@ static uint64_t plausible(int kind)
     }
 }
 
-/* Spoil one word of a pool. */
+/* Change one word of a pool. */
 static void spoil(unsigned char *bytes, uint64_t at, bool wildly)
 {
     const struct format_shape *shape = (const void *)bytes;
@@ -361,7 +362,7 @@ static void spoil(unsigned char *bytes, uint64_t at, bool wildly)
 
 static void spoil_all(int way)
 {
-    make_whole(2, way % 2 == 0 ? 64 : 7); /* 64: the pool ends where a page ends */
+    make_new_pool(2, way % 2 == 0 ? 64 : 7); /* 64: the pool ends at the end of a page */
     size_t words = (whole_size - 128) / 8;
     uint64_t k = core_k(2, CORE_NOBODY, 0);
     if (way < 4) {
@@ -381,12 +382,12 @@ static void spoil_all(int way)
     }
     uint64_t now;
     memcpy(&now, whole + FORMAT_WORDS + 8UL * CORE_AT_K(0), 8);
-    if (core_k_seats(now) > header()->shape.most_seats) { /* would be refused: that is known */
+    if (core_k_seats(now) > header()->shape.most_seats) { /* usher_open would refuse this pool */
         memcpy(whole + FORMAT_WORDS + 8UL * CORE_AT_K(0), &k, 8);
     }
 }
 
-static void spoilt_contents_never_hurt_our_process(void)
+static void damaged_content_never_hurts_our_process(void)
 {
     enum { SEEDS = SCENE_ROUNDS(240) };
     uint64_t first = scene_seed;
@@ -407,7 +408,7 @@ static void spoilt_contents_never_hurt_our_process(void)
     scene_seed = first;
 }
 
-/* Somebody who has the file open writes into it, a number of times, while others use it. */
+/* A process that has the file open writes into it while others use it. */
 static void scribble(void *unused)
 {
     struct usher_pool *pool;
@@ -422,7 +423,7 @@ static void scribble(void *unused)
         if (count % 3 == 0) {
             at = FORMAT_WORDS + 64 * (scene_random() % 3);
         }
-        spoil(whole, at, scene_random() % 2 == 0); /* our copy: only the word is wanted */
+        spoil(whole, at, scene_random() % 2 == 0); /* into our copy: only the value is needed */
         _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)((char *)pool->header + at);
         uint64_t value;
         memcpy(&value, whole + at, 8);
@@ -434,7 +435,7 @@ static void scribble(void *unused)
 static void a_hostile_peer_never_hurts_our_process(void)
 {
     for (uint64_t round = 0; round < SCENE_ROUNDS(8); round++) {
-        make_whole(2, 64);
+        make_new_pool(2, 64);
         write_file(whole, whole_size);
         pid_t scribbler = scene_start(scribble, NULL);
         scene_seed += 1000;
@@ -453,15 +454,15 @@ int main(int argc, char **argv)
     scene_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)scene_now_ns() % 1000000000;
     (void)printf("seed %llu\n", (unsigned long long)scene_seed);
     scene_begin();
-    RUN(an_empty_file_is_told_from_all_others);
-    RUN(a_file_that_is_cut_short_anywhere_is_refused);
-    RUN(a_file_that_is_longer_will_do);
-    RUN(a_pool_of_another_version_is_refused_as_such);
-    RUN(a_pool_of_another_byte_order_is_refused_as_such);
-    RUN(random_bytes_are_no_pool);
-    RUN(right_sums_over_wrong_numbers_deceive_nobody);
-    RUN(a_flipped_bit_in_the_header_is_found_or_does_no_harm);
-    RUN(spoilt_contents_never_hurt_our_process);
+    RUN(an_empty_file_has_an_error_of_its_own);
+    RUN(a_file_truncated_anywhere_is_refused);
+    RUN(a_file_that_is_longer_is_accepted);
+    RUN(a_pool_of_another_version_has_an_error_of_its_own);
+    RUN(a_pool_of_another_byte_order_has_an_error_of_its_own);
+    RUN(random_bytes_are_refused);
+    RUN(wrong_numbers_with_a_right_sum_are_refused);
+    RUN(a_flipped_bit_in_the_header_is_refused_or_harmless);
+    RUN(damaged_content_never_hurts_our_process);
     RUN(a_hostile_peer_never_hurts_our_process);
     return 0;
 }

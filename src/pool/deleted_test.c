@@ -157,7 +157,7 @@ static void map_only(void *unused)
     for (int fd = 3; fd < 256; fd++) {
         (void)close(fd);
     }
-    atomic_store(&board->told[0], 1);
+    atomic_store(&board->order[0], 1);
     for (;;) {
         (void)pause();
     }
@@ -166,9 +166,9 @@ static void map_only(void *unused)
 static void a_pool_that_is_only_mapped_is_refused(void)
 {
     pid_t pids[2] = {0, 0};
-    atomic_store(&board->told[0], 0);
+    atomic_store(&board->order[0], 0);
     pid_t child = scene_start(map_only, NULL);
-    UNTIL(atomic_load(&board->told[0]) == 1);
+    UNTIL(atomic_load(&board->order[0]) == 1);
     EXPECT_EQ(unlink(scene_path("p")), 0);
     refused("p", -ENOLINK);
     refused_with("p", &(struct usher_options){.flags = USHER_EXISTING}, -ENOLINK);
@@ -185,10 +185,10 @@ static void come_late(void *context)
 {
     int i = *(int *)context;
     struct usher_pool *pool;
-    UNTIL(atomic_load(&board->told[LATECOMERS]) == 1);
+    UNTIL(atomic_load(&board->order[LATECOMERS]) == 1);
     EXPECT_EQ(usher_open(&pool, "p", &(struct usher_options){.seats = 2}), 0);
-    atomic_store(&board->told[i], 1 + (int)(inode_of(pool) % 1000000));
-    UNTIL(atomic_load(&board->told[LATECOMERS]) == 2);
+    atomic_store(&board->order[i], 1 + (int)(inode_of(pool) % 1000000));
+    UNTIL(atomic_load(&board->order[LATECOMERS]) == 2);
     usher_close(pool);
 }
 
@@ -206,20 +206,20 @@ static void those_who_come_at_once_share_one_pool(void)
         if (!used) {
             usher_close(pool);
         }
-        atomic_store(&board->told[LATECOMERS], 0);
+        atomic_store(&board->order[LATECOMERS], 0);
         for (int i = 0; i < LATECOMERS; i++) {
             numbers[i] = i;
-            atomic_store(&board->told[i], 0);
+            atomic_store(&board->order[i], 0);
             children[i] = scene_start(come_late, &numbers[i]);
         }
-        atomic_store(&board->told[LATECOMERS], 1);
+        atomic_store(&board->order[LATECOMERS], 1);
         for (int i = 0; i < LATECOMERS; i++) {
-            UNTIL(atomic_load(&board->told[i]) != 0);
-            EXPECT_EQ(atomic_load(&board->told[i]), atomic_load(&board->told[0]));
+            UNTIL(atomic_load(&board->order[i]) != 0);
+            EXPECT_EQ(atomic_load(&board->order[i]), atomic_load(&board->order[0]));
         }
-        EXPECT(!used || atomic_load(&board->told[0]) == old);
+        EXPECT(!used || atomic_load(&board->order[0]) == old);
         EXPECT_EQ(access(scene_path("p"), F_OK) == 0, !used);
-        atomic_store(&board->told[LATECOMERS], 2);
+        atomic_store(&board->order[LATECOMERS], 2);
         for (int i = 0; i < LATECOMERS; i++) {
             EXPECT_EQ(scene_end(children[i]), 0);
         }

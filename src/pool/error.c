@@ -68,8 +68,8 @@ static const struct {
      "a tunnel such as stunnel(8)"},
     {USHER_EMISMATCH, "usher-zk.so is of another version than this library: install both again"},
     {EOPNOTSUPP, "pools on ZooKeeper do not have that"},
-    {USHER_ETICKETS, "the pool has issued 2^34 tickets since one that is still held: have that "
-                     "seat released"},
+    {USHER_ETICKETS, "the pool has issued 2^34 tickets since the oldest one that is still held: "
+                     "have its seat released"},
     {ENOSYS, "the death of that process could not be proved here: mount a /proc of this pid "
              "namespace that shows the process; or the kernel refuses membarrier(2)"},
 };

@@ -1,10 +1,9 @@
 /*
- * Flags of usher_open: USHER_PROCESS_SEATS, by which a seat outlives the thread that acquired it,
- * and USHER_NO_WATCHDOG, by which waiting starts no thread.
+ * Flags of usher_open. With USHER_PROCESS_SEATS a seat outlives the thread that acquired it. With
+ * USHER_NO_WATCHDOG a waiter starts no thread.
  */
 #include "mortals.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 
@@ -45,7 +44,7 @@ static struct usher_pool *open_with(const char *name, uint32_t seats, unsigned f
     return pool;
 }
 
-static const char *const names[] = {"flags", NULL}; /* NULL: a pool of threads */
+static const char *const names[] = {"flags", NULL}; /* NULL: a pool without a file */
 
 static void a_seat_of_the_process_outlives_its_thread(void)
 {
@@ -63,7 +62,8 @@ static void a_seat_of_the_process_outlives_its_thread(void)
             EXPECT_EQ(in_thread(acquire_it, &work), 0);
             EXPECT_EQ(in_thread(release_it, &work), 0);
             EXPECT_EQ(usher_check(work.pool, &work.seat, &lease), -EPERM);
-            EXPECT_EQ(usher_acquire(work.pool, &work.seat), 0); /* and the usual way */
+            /* acquired and released by one thread */
+            EXPECT_EQ(usher_acquire(work.pool, &work.seat), 0);
             EXPECT_EQ(usher_release(work.pool, &work.seat), 0);
         }
         EXPECT_EQ(usher_inspect(work.pool, &info, NULL, 0), 0);
@@ -75,7 +75,7 @@ static void a_seat_of_the_process_outlives_its_thread(void)
     EXPECT_EQ(usher_remove("flags"), 0);
 }
 
-static void without_the_flag_it_ends_with_its_thread(void)
+static void without_the_flag_a_seat_ends_with_its_thread(void)
 {
     struct work work = {.pool = open_with("flags", 1, 0)};
     EXPECT_EQ(in_thread(acquire_it, &work), 0);
@@ -83,7 +83,7 @@ static void without_the_flag_it_ends_with_its_thread(void)
     finish(work.pool, "flags", 1);
 }
 
-static void closing_gives_back_the_seats_of_ended_threads(void)
+static void closing_releases_the_seats_of_ended_threads(void)
 {
     struct work work = {.pool = open_with("flags", 3, USHER_PROCESS_SEATS)};
     struct usher_pool *other = scene_open("flags", 3);
@@ -96,7 +96,7 @@ static void closing_gives_back_the_seats_of_ended_threads(void)
     finish(other, "flags", 3);
 }
 
-/* The row of such a seat is used again when the process that it was assigned to has ended. */
+/* The row of such a seat is free again when the process that the seat was assigned to has ended. */
 static void the_seat_of_an_ended_thread_can_be_assigned(void)
 {
     struct work work = {.pool = open_with("flags", 1, USHER_PROCESS_SEATS)};
@@ -114,7 +114,7 @@ static void the_seat_of_an_ended_thread_can_be_assigned(void)
     finish(work.pool, "flags", 1);
 }
 
-/* With a kernel that refuses the barrier, too. */
+/* The kernel refuses membarrier(2). */
 static void release_without_barrier(void *unused)
 {
     (void)unused;
@@ -135,7 +135,7 @@ static void any_thread_can_release_on_any_kernel(void)
     EXPECT_EQ(usher_remove("flags"), 0);
 }
 
-/* Threads that release each other's seats, and their own. */
+/* Threads release each other's seats and their own. */
 enum { TRADERS = 4, TRADES = 3000 };
 static _Atomic(struct work *) shelf;
 static atomic_int in_use;
@@ -184,7 +184,7 @@ static void hold_by_an_ended_thread(void *unused)
     stay();
 }
 
-static void the_death_of_the_process_frees_them(void)
+static void the_death_of_the_process_frees_its_seats(void)
 {
     struct usher_pool *pool = scene_open("flags", 1);
     scene_clear();
@@ -198,20 +198,6 @@ static void the_death_of_the_process_frees_them(void)
     finish(pool, "flags", 1);
 }
 
-static int threads_of(pid_t process)
-{
-    char path[64];
-    int count = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
-    DIR *directory = opendir(path);
-    EXPECT(directory != NULL);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        count += entry->d_name[0] != '.';
-    }
-    (void)closedir(directory);
-    return count;
-}
-
 static void wait_with(void *context)
 {
     struct usher_pool *pool = open_with("flags", 0, *(unsigned *)context);
@@ -222,8 +208,9 @@ static void wait_with(void *context)
     usher_close(pool);
 }
 
-/* The most threads that a waiter has while it waits behind a holder, which dies then. */
-static int most_threads(unsigned flags)
+/* Return the highest number of threads of a waiter while it waits, for half a second and until it
+   has `wanted`. The holder dies at the end. */
+static int most_threads(unsigned flags, int wanted)
 {
     struct usher_pool *pool = scene_open("flags", 1);
     int most = 0;
@@ -231,8 +218,8 @@ static int most_threads(unsigned flags)
     pid_t holder = scene_holder(0, "flags");
     pid_t waiter = scene_start(wait_with, &flags);
     UNTIL(scene_info(pool).waiters == 1);
-    for (int i = 0; i < 600; i++) {
-        int now = threads_of(waiter);
+    for (int i = 0; i < 500 || (i < 30000 && most < wanted); i++) {
+        int now = process_threads(waiter);
         most = now > most ? now : most;
         scene_pause_us(1000);
     }
@@ -245,23 +232,22 @@ static int most_threads(unsigned flags)
     return most;
 }
 
-static void a_waiter_without_watchdog_has_one_thread_and_finds_the_dead(void)
+static void a_waiter_without_a_watchdog_has_one_thread_and_finds_the_dead(void)
 {
-    int with = most_threads(0);
-    int without = most_threads(USHER_NO_WATCHDOG);
-    EXPECT_EQ(with, without + 1);
+    int without = most_threads(USHER_NO_WATCHDOG, 0);
+    EXPECT_EQ(most_threads(0, without + 1), without + 1);
 }
 
 int main(void)
 {
     scene_begin();
     RUN(a_seat_of_the_process_outlives_its_thread);
-    RUN(without_the_flag_it_ends_with_its_thread);
-    RUN(closing_gives_back_the_seats_of_ended_threads);
+    RUN(without_the_flag_a_seat_ends_with_its_thread);
+    RUN(closing_releases_the_seats_of_ended_threads);
     RUN(the_seat_of_an_ended_thread_can_be_assigned);
     RUN(any_thread_can_release_on_any_kernel);
     RUN(seats_are_passed_between_threads);
-    RUN(the_death_of_the_process_frees_them);
-    RUN(a_waiter_without_watchdog_has_one_thread_and_finds_the_dead);
+    RUN(the_death_of_the_process_frees_its_seats);
+    RUN(a_waiter_without_a_watchdog_has_one_thread_and_finds_the_dead);
     return 0;
 }

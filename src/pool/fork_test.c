@@ -1,7 +1,7 @@
 /*
- * Processes that fork, clone, exec and have threads: a handle is its process's own, a seat is given
- * back by exec unless it is kept, and a process lives until its last thread has ended, whatever
- * becomes of its children.
+ * Processes that fork, clone, exec and have threads. A handle is valid only in the process that
+ * opened it. exec frees a seat unless USHER_KEEP is set. A process is alive until its last thread
+ * ends, whether its children live or not.
  */
 #include "mortals.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Every call on a handle that came through fork. */
+/* Make every call on a handle that was opened before fork. */
 static void expect_stale(struct usher_pool *pool, struct usher_seat *held)
 {
     struct usher_seat seat = {0};
@@ -62,7 +62,7 @@ static void use_inherited(void *context)
     EXPECT_EQ(usher_release(own, &from->seat), -EPERM);
     EXPECT_EQ(usher_reap(own), 0); /* the parent lives */
     if (from->way == 1) {
-        expect_stale(from->pool, &from->seat); /* also with one of its own */
+        expect_stale(from->pool, &from->seat); /* also while the child has a handle of its own */
         usher_close(from->pool);
         EXPECT_EQ(scene_info(own).holders, 2);
     }
@@ -84,7 +84,7 @@ static void a_handle_is_not_inherited_by_a_forked_child(void)
         handle.seat = scene_acquire(handle.pool);
         for (handle.way = 0; handle.way < 4; handle.way++) {
             scene_in_child(use_inherited, &handle);
-            EXPECT_EQ(scene_info(handle.pool).holders, 1); /* nothing has happened to ours */
+            EXPECT_EQ(scene_info(handle.pool).holders, 1); /* the parent's seat is still held */
         }
         EXPECT_EQ(usher_release(handle.pool, &handle.seat), 0);
         EXPECT_EQ(scene_info(handle.pool).reaped, 0);
@@ -103,7 +103,7 @@ static void a_pool_of_threads_is_not_inherited_either(void)
     usher_close(handle.pool);
 }
 
-/* A child that no fork handler has heard of. */
+/* Create a child without calling fork handlers. */
 static pid_t bare_clone(void)
 {
     return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -130,7 +130,8 @@ static void a_child_made_without_fork_handlers_is_refused_too(void)
     finish(handle.pool, "clone", 2);
 }
 
-/* Holds a seat, and has a child that lives on when it is killed; way says how it was made. */
+/* Hold a seat, and have a child that lives on when the holder is killed. `way` says how the child
+   is created. */
 static void hold_with_a_child(void *context)
 {
     const int *way = context;
@@ -147,7 +148,7 @@ static void hold_with_a_child(void *context)
     stay();
 }
 
-static void the_death_of_a_holder_is_noticed_though_its_child_lives(void)
+static void the_death_of_a_holder_is_found_while_its_child_lives(void)
 {
     struct usher_pool *pool = scene_open("orphan", 1);
     for (int way = 0; way < 3; way++) { /* forked; cloned; forked with USHER_KEEP */
@@ -158,7 +159,7 @@ static void the_death_of_a_holder_is_noticed_though_its_child_lives(void)
         scene_kill(parent);
         struct usher_seat seat = get_soon(pool);
         EXPECT_EQ(seat.flags, USHER_INHERITED);
-        EXPECT_EQ(kill(atomic_load(&board->flags[0]), 0), 0); /* it lives still */
+        EXPECT_EQ(kill(atomic_load(&board->flags[0]), 0), 0); /* the child still lives */
         EXPECT_EQ(usher_release(pool, &seat), 0);
         EXPECT_EQ(kill(atomic_load(&board->flags[0]), SIGKILL), 0);
     }
@@ -179,7 +180,7 @@ static void *use_on_and_on(void *context)
     return NULL;
 }
 
-static void forking_among_busy_threads_stops_nobody(void)
+static void forking_among_busy_threads_stops_no_thread(void)
 {
     struct usher_pool *pool = scene_open("storm", 2);
     pthread_t threads[3];
@@ -197,12 +198,13 @@ static void forking_among_busy_threads_stops_nobody(void)
     finish(pool, "storm", 2);
 }
 
-static void *end_when_told(void *pool)
+static void *end_on_command(void *pool)
 {
     (void)scene_acquire(pool);
-    atomic_store(&board->flags[0], 1);
-    UNTIL(atomic_load(&board->flags[1]) == 1);
-    return NULL; /* gives its seat back, in the middle of which it is held up */
+    atomic_store(&board->flags[0], gettid());
+    while (atomic_load(&board->flags[1]) == 0) { /* busy: it sleeps for one reason only */
+    }
+    return NULL; /* its exit releases the seat, and waits for the mutex */
 }
 
 static void come_and_go_soon(void *name)
@@ -214,24 +216,27 @@ static void come_and_go_soon(void *name)
 static void *fork_now(void *unused)
 {
     (void)unused;
+    atomic_store(&board->flags[2], gettid());
     scene_in_child(come_and_go_soon, "middle");
     return NULL;
 }
 
-/* What the library has for this process alone is whole in the child, too: fork waits for that. */
-static void a_child_is_not_made_while_a_thread_is_in_the_middle(void)
+/* fork waits until no thread of this process is inside the library's own data. So the data are
+   consistent in the child. */
+static void fork_waits_for_a_thread_inside_the_library(void)
 {
     struct usher_pool *pool = scene_open("middle", 2);
     pthread_t ends;
     pthread_t forks;
     scene_clear();
-    EXPECT_EQ(pthread_create(&ends, NULL, end_when_told, pool), 0);
-    UNTIL(atomic_load(&board->flags[0]) == 1);
+    EXPECT_EQ(pthread_create(&ends, NULL, end_on_command, pool), 0);
+    UNTIL(atomic_load(&board->flags[0]) != 0);
     EXPECT_EQ(pthread_mutex_lock(&pool->mutex), 0);
     atomic_store(&board->flags[1], 1);
-    scene_pause_us(10000); /* so that it is there, most likely */
+    UNTIL(process_state(atomic_load(&board->flags[0])) == 'S');
     EXPECT_EQ(pthread_create(&forks, NULL, fork_now, NULL), 0);
-    scene_pause_us(10000); /* the same for the fork */
+    UNTIL(atomic_load(&board->flags[2]) != 0);
+    UNTIL(process_state(atomic_load(&board->flags[2])) == 'S');
     EXPECT_EQ(pthread_mutex_unlock(&pool->mutex), 0);
     EXPECT_EQ(pthread_join(forks, NULL), 0);
     EXPECT_EQ(pthread_join(ends, NULL), 0);
@@ -248,7 +253,7 @@ static void *exec_from_a_thread(void *unused)
 
 static void hold_and_exec(void *context)
 {
-    const unsigned *flags = context; /* and USHER_EXISTING: from another thread than the first */
+    const unsigned *flags = context; /* with USHER_EXISTING: a second thread calls exec */
     struct usher_pool *pool;
     struct usher_options options = {.flags = *flags & USHER_KEEP};
     EXPECT_EQ(usher_open(&pool, "exec", &options), 0);
@@ -276,7 +281,7 @@ static bool has_execed(pid_t pid)
     return memmem(command, got, "\0stay", 6) != NULL;
 }
 
-static void exec_gives_the_seat_back_unless_it_is_kept(void)
+static void exec_frees_the_seat_unless_it_is_kept(void)
 {
     static unsigned ways[] = {0, USHER_EXISTING, USHER_KEEP, USHER_KEEP | USHER_EXISTING};
     for (int way = 0; way < 4; way++) {
@@ -316,8 +321,8 @@ static void hold_fork_and_exec(void *unused)
     (void)exec_from_a_thread(NULL);
 }
 
-/* Only the lock tells that somebody has called exec: the child must not have it. */
-static void exec_gives_the_seat_back_though_a_child_lives(void)
+/* After exec the process lives and its lock is gone. The child must not have inherited the lock. */
+static void exec_frees_the_seat_while_a_child_lives(void)
 {
     struct usher_pool *pool = scene_open("exec", 1);
     scene_clear();
@@ -354,7 +359,7 @@ static void a_process_lives_as_long_as_one_of_its_threads(void)
     scene_clear();
     pid_t child = scene_start(end_the_first_thread, NULL);
     UNTIL(atomic_load(&board->flags[0]) == 1);
-    scene_pause_us(20000); /* the first thread ends: it looks like a zombie now */
+    UNTIL(process_state(child) == 'Z'); /* its first thread has ended */
     for (int i = 0; i < 20; i++) {
         expect_taken(pool);
     }
@@ -367,10 +372,10 @@ static void a_process_lives_as_long_as_one_of_its_threads(void)
 static void end_this_thread(void *unused)
 {
     (void)unused;
-    pthread_exit(NULL); /* the last one: the process ends with 0 */
+    pthread_exit(NULL); /* the last thread: the process exits with 0 */
 }
 
-static void a_child_whose_thread_ends_gives_nothing_back(void)
+static void a_forked_child_whose_thread_ends_releases_nothing(void)
 {
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -390,19 +395,19 @@ static void a_child_whose_thread_ends_gives_nothing_back(void)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "stay") == 0) { /* what an exec leads to */
+    if (argc > 1 && strcmp(argv[1], "stay") == 0) { /* the program that exec starts */
         stay();
     }
     scene_begin();
     RUN(a_handle_is_not_inherited_by_a_forked_child);
     RUN(a_pool_of_threads_is_not_inherited_either);
     RUN(a_child_made_without_fork_handlers_is_refused_too);
-    RUN(the_death_of_a_holder_is_noticed_though_its_child_lives);
-    RUN(forking_among_busy_threads_stops_nobody);
-    RUN(a_child_is_not_made_while_a_thread_is_in_the_middle);
-    RUN(exec_gives_the_seat_back_unless_it_is_kept);
-    RUN(exec_gives_the_seat_back_though_a_child_lives);
+    RUN(the_death_of_a_holder_is_found_while_its_child_lives);
+    RUN(forking_among_busy_threads_stops_no_thread);
+    RUN(fork_waits_for_a_thread_inside_the_library);
+    RUN(exec_frees_the_seat_unless_it_is_kept);
+    RUN(exec_frees_the_seat_while_a_child_lives);
     RUN(a_process_lives_as_long_as_one_of_its_threads);
-    RUN(a_child_whose_thread_ends_gives_nothing_back);
+    RUN(a_forked_child_whose_thread_ends_releases_nothing);
     return 0;
 }

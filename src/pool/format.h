@@ -105,7 +105,7 @@ _Static_assert(sizeof(struct format_shape) == 64, "the shape is one cache line")
 _Static_assert(sizeof(struct format_header) == 192, "no holes");
 _Static_assert(sizeof(struct format_row) == 8 * CORE_ROW_STRIDE(0), "a row is eight words");
 _Static_assert(offsetof(struct format_row, seat_hint) == 8 * (CORE_AT_HINT(0) - CORE_AT_ROWS(0)),
-               "the core finds the hint");
+               "the core finds the seat hint");
 _Static_assert(offsetof(struct format_row, announced) ==
                    8 * (CORE_AT_ANNOUNCED(0) - CORE_AT_ROWS(0)),
                "and the announcements");
@@ -149,8 +149,8 @@ static inline uint64_t format_check(const struct format_shape *shape)
 /* The shape of a pool. 0, or -1 if there cannot be one. */
 int usher__format_shape(struct format_shape *shape, uint32_t seats, uint32_t guests);
 
-/* The core's words of a pool. The shape is one that was checked, not the one in the file, which may
-   have changed since. */
+/* The core's words of a pool. Pass a shape that was checked: the shape in the file may have changed
+   since. */
 struct core usher__format_core(struct format_header *header, const struct format_shape *shape);
 
 /* Is what stands in a file of that size a pool that can be used? 0 or -errno, see usher_open. */

@@ -15,12 +15,6 @@ struct found {
     uint32_t issue; /* core_query_issue, read once */
 };
 
-/* The handle, for usher__alive and usher__alive_round, which only read it. */
-static struct usher_pool *read_only(const struct usher_pool *pool)
-{
-    return (struct usher_pool *)(uintptr_t)pool;
-}
-
 /* Count a guest. Return its entry, without seat, position and ticket; NULL: the array is full. */
 static struct usher_guest *add(const struct usher_pool *pool, struct found *found, uint32_t row)
 {
@@ -40,7 +34,7 @@ static struct usher_guest *add(const struct usher_pool *pool, struct found *foun
     }
     guest->pid_namespace = format_owner_namespace(owner);
     guest->pid_there = guest->pid_namespace == 0 ? 0 : (pid_t)format_owner_pid(owner);
-    guest->alive = usher__alive(read_only(pool), found->round, row);
+    guest->alive = usher__alive(pool, found->round, row);
     return guest;
 }
 
@@ -118,7 +112,7 @@ int usher_inspect(const struct usher_pool *pool, struct usher_info *info,
         return error;
     }
     found.issue = core_query_issue(&pool->core);
-    found.round = guests != NULL ? usher__alive_round(read_only(pool), SNAPSHOT_LOCKS) : NULL;
+    found.round = guests != NULL ? usher__alive_round(pool, SNAPSHOT_LOCKS) : NULL;
     add_holders(pool, &found);
     add_unseated(pool, &found);
     size_t holders = found.count;

@@ -1,11 +1,12 @@
 /*
- * What usher.h promises of looking at a pool: inspect, history, verify, tickets, times.
+ * What usher.h promises of usher_inspect, usher_history and usher_verify; tickets and times.
  */
 #include "sitters.h"
 
+#include <limits.h>
 #include <unistd.h>
 
-/* What is inspected, from the first guest to the last, checked in every detail. */
+/* Every field of every guest. */
 static void inspecting_shows_holders_by_seat_and_waiters_in_order(void)
 {
     int64_t began = scene_now_ns();
@@ -18,7 +19,7 @@ static void inspecting_shows_holders_by_seat_and_waiters_in_order(void)
         queue_up(&waiters[i], pool);
     }
     bool noted;
-    do { /* when they began to wait is noted as soon as they do */
+    do { /* each waiter records its time as soon as it waits */
         memset(guests, 0xff, sizeof guests);
         memset(&info, 0xff, sizeof info);
         EXPECT_EQ(usher_inspect(pool, &info, guests, 12), 8);
@@ -43,7 +44,7 @@ static void inspecting_shows_holders_by_seat_and_waiters_in_order(void)
         EXPECT_EQ(guests[g].position, g < 3 ? 0 : g - 2);
         EXPECT_EQ(guests[g].seat, g < 3 ? g : UINT32_MAX);
         EXPECT_EQ(guests[g].reserved[0] | guests[g].fence, 0);
-        if (g >= 3) { /* those who came first have waited longest */
+        if (g >= 3) { /* the first in line has waited longest */
             EXPECT(guests[g].ticket > guests[g - 1].ticket || g == 3);
             EXPECT(g == 3 || guests[g].since_ns >= guests[g - 1].since_ns);
         } else {
@@ -52,9 +53,10 @@ static void inspecting_shows_holders_by_seat_and_waiters_in_order(void)
             }
         }
     }
-    EXPECT_EQ(guests[8].position, UINT32_MAX); /* nothing beyond is touched */
+    EXPECT_EQ(guests[8].position, UINT32_MAX); /* no entry beyond is written */
     memset(guests, 0xff, sizeof guests);
-    EXPECT_EQ(usher_inspect(pool, NULL, guests, 5), 8); /* more than fitted */
+    /* more guests than the array has room for */
+    EXPECT_EQ(usher_inspect(pool, NULL, guests, 5), 8);
     EXPECT_EQ(guests[4].position, 2);
     EXPECT_EQ(guests[5].position, UINT32_MAX);
     EXPECT_EQ(usher_inspect(pool, NULL, NULL, 0), 8);
@@ -74,22 +76,23 @@ static void inspecting_shows_holders_by_seat_and_waiters_in_order(void)
     finish(pool);
 }
 
-static void since_when_is_right_or_not_said(void)
+static void since_ns_is_right_or_zero(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_guest guest;
     struct usher_seat seat = scene_acquire(pool);
     EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
-    EXPECT_EQ(guest.since_ns, 0); /* it did not wait, and nobody asked */
+    EXPECT_EQ(guest.since_ns, 0); /* it did not wait, and the pool records no times */
     struct sitter waiter;
     queue_up(&waiter, pool);
     int64_t before = scene_now_ns();
     EXPECT_EQ(usher_release(pool, &seat), 0);
     UNTIL(atomic_load(&waiter.done));
     EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
-    EXPECT(guest.since_ns == 0 || guest.since_ns >= before); /* of the holding, not of the wait */
+    /* when it began to hold, not when it began to wait */
+    EXPECT(guest.since_ns == 0 || guest.since_ns >= before);
     leave(&waiter);
-    /* The same guest, which once waited, does not wait: that time is long past. */
+    /* The same guest enters without waiting. The time of its earlier wait is not reported. */
     before = scene_now_ns();
     struct sitter again = {.pool = pool};
     again.thread = start(sit, &again);
@@ -100,7 +103,7 @@ static void since_when_is_right_or_not_said(void)
     finish(pool);
 }
 
-static void the_history_tells_of_the_last_seats_given_back(void)
+static void the_history_has_the_last_released_seats(void)
 {
     struct usher_past past[300];
     struct usher_pool *pool = open_with((struct usher_options){.seats = 2, .flags = USHER_TIMES});
@@ -109,16 +112,21 @@ static void the_history_tells_of_the_last_seats_given_back(void)
     for (int i = 0; i < 300; i++) {
         struct usher_seat seat = scene_acquire(pool);
         EXPECT_EQ(usher_release(pool, &seat), 0);
-        int told = usher_history(pool, past, 300);
-        EXPECT_EQ(told, i < 219 ? i + 1 : 220);
+        int recorded = usher_history(pool, past, 300);
+        EXPECT_EQ(recorded, i < 219 ? i + 1 : 220);
         EXPECT(past[0].ended_ns >= began && past[0].ended_ns <= scene_now_ns());
-        EXPECT(past[told - 1].ended_ns >= began && past[told - 1].ended_ns <= past[0].ended_ns);
+        EXPECT(past[recorded - 1].ended_ns >= began &&
+               past[recorded - 1].ended_ns <= past[0].ended_ns);
         EXPECT_EQ(past[0].waited_ms, 0);
     }
     struct usher_seat seats[2] = {scene_acquire(pool), scene_acquire(pool)};
     struct sitter waiter;
     queue_up(&waiter, pool);
-    scene_pause_us(30000);
+    struct usher_guest guests[3];
+    do { /* the wait is measured from the time that is recorded then */
+        EXPECT_EQ(usher_inspect(pool, NULL, guests, 3), 3);
+    } while (guests[2].since_ns == 0);
+    scene_pause_us(31000);
     EXPECT_EQ(usher_release(pool, &seats[0]), 0);
     EXPECT_EQ(usher_history(pool, past, 1), 220);
     EXPECT(past[0].held_ms >= 30 && past[0].waited_ms == 0);
@@ -130,14 +138,14 @@ static void the_history_tells_of_the_last_seats_given_back(void)
     EXPECT_EQ(usher_release(pool, &seats[1]), 0);
     EXPECT_EQ(usher_history(pool, NULL, 0), 220);
     finish(pool);
-    pool = open_pool(1); /* who does not note times is not told of */
+    pool = open_pool(1); /* a handle without USHER_TIMES adds nothing to the history */
     seats[0] = scene_acquire(pool);
     EXPECT_EQ(usher_release(pool, &seats[0]), 0);
     EXPECT_EQ(usher_history(pool, past, 300), 0);
     finish(pool);
 }
 
-static void the_directory_of_names_can_be_asked_for(void)
+static void usher_directory_returns_the_directory_of_names(void)
 {
     char path[256];
     EXPECT_EQ(usher_directory(path, sizeof path), 0);
@@ -149,7 +157,20 @@ static void the_directory_of_names_can_be_asked_for(void)
     EXPECT_EQ(usher_directory(path, length + 1), 0);
 }
 
-static void a_seat_that_is_held_cannot_be_lost(void)
+static void the_path_of_a_pool_is_relative_if_its_name_is(void)
+{
+    struct usher_pool *pool;
+    char before[PATH_MAX];
+    EXPECT(getcwd(before, sizeof before) != NULL);
+    EXPECT_EQ(chdir(scene_directory()), 0);
+    EXPECT_EQ(usher_open(&pool, "./relative", NULL), 0);
+    EXPECT(strcmp(usher_path(pool), "./relative") == 0);
+    usher_close(pool);
+    EXPECT_EQ(usher_remove("./relative"), 0);
+    EXPECT_EQ(chdir(before), 0);
+}
+
+static void a_local_seat_is_never_lost(void)
 {
     struct usher_pool *pool = open_pool(2);
     struct usher_seat seat = scene_acquire(pool);
@@ -172,7 +193,7 @@ static void hear(void *context, const char *sentence)
     ++*(int *)context;
 }
 
-static void a_pool_in_use_has_nothing_that_is_not_so(void)
+static void a_pool_in_use_passes_verify(void)
 {
     struct usher_pool *pool = open_pool(3);
     struct usher_seat seats[3];
@@ -208,7 +229,7 @@ static void the_tickets_of_holders_and_waiters_count_up(void)
     struct usher_pool *pool = open_pool(2);
     struct usher_seat seat;
     uint64_t last = 0;
-    for (int i = 0; i < 70000; i++) { /* more than 16 bits of them */
+    for (int i = 0; i < 70000; i++) { /* more than 16 bits can count */
         EXPECT_EQ(usher_acquire(pool, &seat), 0);
         EXPECT_EQ(seat.ticket, last + 1);
         last = seat.ticket;
@@ -227,11 +248,12 @@ int main(void)
 {
     scene_begin();
     RUN_BOTH(inspecting_shows_holders_by_seat_and_waiters_in_order);
-    RUN_BOTH(since_when_is_right_or_not_said);
-    RUN_BOTH(the_history_tells_of_the_last_seats_given_back);
-    RUN(the_directory_of_names_can_be_asked_for);
-    RUN_BOTH(a_seat_that_is_held_cannot_be_lost);
-    RUN_BOTH(a_pool_in_use_has_nothing_that_is_not_so);
+    RUN_BOTH(since_ns_is_right_or_zero);
+    RUN_BOTH(the_history_has_the_last_released_seats);
+    RUN(usher_directory_returns_the_directory_of_names);
+    RUN(the_path_of_a_pool_is_relative_if_its_name_is);
+    RUN_BOTH(a_local_seat_is_never_lost);
+    RUN_BOTH(a_pool_in_use_passes_verify);
     RUN_BOTH(the_tickets_of_holders_and_waiters_count_up);
     return 0;
 }

@@ -1,8 +1,9 @@
 /*
- * A pool is made whole or not at all, whichever process makes it, whenever its maker is killed and
- * whatever the file system lacks; and it is as large as is said. usage: make_test [SEED]
+ * A pool is created completely or not at all: when several processes create it at once, when its
+ * creator is killed at any moment, and on file systems that lack features. It has the documented
+ * size. usage: make_test [SEED]
  *
- * As root, more is tested: full and read-only file systems, a root without /proc.
+ * As root, more is tested: full and read-only file systems, a root directory without /proc.
  */
 #include "pool_file.h"
 
@@ -42,7 +43,7 @@ static void on_a_small_disk(void *unused)
     large.flags = USHER_EXCLUSIVE;
     refused_with("large", &large, -ENOSPC);
     EXPECT_EQ(scene_files(disk), 0);
-    make_pool("small", &small); /* nothing was kept of the large one */
+    make_pool("small", &small); /* no space of the large one is still in use */
     refused_with("large", &large, -ENOSPC);
     EXPECT_EQ(scene_files(disk), 1);
     EXPECT_EQ(mount("usher-test", disk, NULL, MS_REMOUNT | MS_RDONLY, "size=16k"), 0);
@@ -50,7 +51,7 @@ static void on_a_small_disk(void *unused)
     refused_with("other", NULL, -EROFS);
     EXPECT_EQ(scene_files(disk), 1);
     EXPECT_EQ(mount("usher-test", disk, NULL, MS_REMOUNT, "size=16k"), 0);
-    /* Without names to give: inodes are few, too. */
+    /* There are too few inodes for another name. */
     EXPECT_EQ(mount("usher-test", disk, NULL, MS_REMOUNT, "size=16k,nr_inodes=2"), 0);
     (void)snprintf(path, sizeof path, "%s/other", disk);
     refused_with(path, &small, -ENOSPC);
@@ -58,7 +59,7 @@ static void on_a_small_disk(void *unused)
     EXPECT_EQ(usher_remove("small"), 0);
 }
 
-static void a_full_or_read_only_disk_leaves_nothing_behind(void)
+static void a_failed_creation_leaves_no_file_behind(void)
 {
     EXPECT_EQ(mkdir(scene_path("disk"), 0700), 0);
     scene_in_child(on_a_small_disk, NULL);
@@ -87,13 +88,13 @@ static void in_a_bare_root(void *unused)
     EXPECT_EQ(scene_files("/"), 0);
 }
 
-static void no_proc_is_needed(void)
+static void a_pool_can_be_created_without_proc(void)
 {
     scene_in_child(in_a_bare_root, NULL);
     EXPECT_EQ(scene_files(scene_directory()), 0);
 }
 
-static void without_nameless_files(void *unused)
+static void without_tmpfile(void *unused)
 {
     char stale[64];
     const uint32_t nameless = O_TMPFILE & ~O_DIRECTORY;
@@ -111,7 +112,7 @@ static void without_nameless_files(void *unused)
     refused_with("named", &(struct usher_options){.flags = USHER_EXCLUSIVE}, -EEXIST);
     EXPECT_EQ(scene_files(scene_directory()), 1);
     EXPECT_EQ(usher_remove("named"), 0);
-    /* What a killed process with our pid has left behind is in nobody's way. */
+    /* Files left behind by a killed process that had our pid do not matter. */
     for (int i = 0; i < 8; i++) {
         (void)snprintf(stale, sizeof stale, ".usher-%ld-%d", (long)getpid(), i);
         make_file(scene_path(stale), "x", 1);
@@ -127,9 +128,9 @@ static void without_nameless_files(void *unused)
     }
 }
 
-static void a_file_system_without_nameless_files_will_do(void)
+static void a_file_system_without_tmpfile_is_enough(void)
 {
-    scene_in_child(without_nameless_files, NULL);
+    scene_in_child(without_tmpfile, NULL);
     EXPECT_EQ(scene_files(scene_directory()), 0);
 }
 
@@ -162,7 +163,7 @@ static void make_at_once(void *context)
     }
 }
 
-static void of_two_who_make_a_pool_at_once_both_use_one(void)
+static void two_processes_that_create_a_pool_at_once_share_it(void)
 {
     int selves[2] = {0, 1};
     scene_clear();
@@ -190,7 +191,8 @@ static const char *killed_name(int attempt)
     return name;
 }
 
-/* What a killed maker has left: nothing, or a whole pool, which is taken away. Whether it was. */
+/* Check that a killed creator has left no pool or a complete one, and remove it. Return whether
+   there was one. */
 static bool left_whole(int attempt)
 {
     struct usher_pool *pool;
@@ -308,7 +310,7 @@ static void a_maker_killed_at_any_system_call_leaves_a_whole_pool_or_none(void)
     scene_in_child(kill_in_a_namespace, NULL);
 }
 
-static void a_pool_has_80_bytes_for_each_guest_64_for_each_seat_and_a_page(void)
+static void a_pool_has_a_page_80_bytes_a_guest_and_64_a_seat(void)
 {
     static const uint32_t guests[] = {1,    2,    3,    4,    5,     7,     8,     9,
                                       15,   17,   31,   33,   63,    64,    65,    100,
@@ -335,7 +337,8 @@ static void a_pool_has_80_bytes_for_each_guest_64_for_each_seat_and_a_page(void)
     }
     for (uint32_t seats = 1; seats <= 65535;
          seats = seats < 65535 / 2 ? seats * 2 + 1 : seats + 16384) {
-        make_pool("size", &(struct usher_options){.seats = seats}); /* the guests follow */
+        /* usher_open chooses the number of guests */
+        make_pool("size", &(struct usher_options){.seats = seats});
         EXPECT_EQ(usher_remove("size"), 0);
     }
 }
@@ -345,12 +348,12 @@ int main(int argc, char **argv)
     scene_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)scene_now_ns();
     (void)printf("seed %llu\n", (unsigned long long)scene_seed);
     scene_begin();
-    RUN(a_full_or_read_only_disk_leaves_nothing_behind);
-    RUN(no_proc_is_needed);
-    RUN(a_file_system_without_nameless_files_will_do);
-    RUN(of_two_who_make_a_pool_at_once_both_use_one);
+    RUN(a_failed_creation_leaves_no_file_behind);
+    RUN(a_pool_can_be_created_without_proc);
+    RUN(a_file_system_without_tmpfile_is_enough);
+    RUN(two_processes_that_create_a_pool_at_once_share_it);
     RUN(a_maker_killed_at_any_moment_leaves_a_whole_pool_or_none);
     RUN(a_maker_killed_at_any_system_call_leaves_a_whole_pool_or_none);
-    RUN(a_pool_has_80_bytes_for_each_guest_64_for_each_seat_and_a_page);
+    RUN(a_pool_has_a_page_80_bytes_a_guest_and_64_a_seat);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Many guests: rows of a process with hundreds of threads, and the dead among many who live, where
- * not everybody can be asked for everything each time.
+ * Many guests: the rows of a process with hundreds of threads, and dead processes among many live
+ * ones, where one scan cannot check everything about every guest.
  */
 #include "mortals.h"
 
@@ -45,7 +45,7 @@ static struct usher_pool *open_for_many(const char *name, uint32_t seats)
     return pool;
 }
 
-/* All seats are free again, and nobody has anything. */
+/* All seats are free again, and usher_verify finds no fault. */
 static void end_for_many(struct usher_pool *pool, const char *name, uint32_t seats)
 {
     EXPECT_EQ(scene_info(pool).free, seats);
@@ -74,7 +74,7 @@ static int count_dead(struct usher_pool *pool, pid_t dead)
     return count;
 }
 
-static void the_dead_among_many_are_told_from_the_living(void)
+static void the_dead_are_found_among_many_live_guests(void)
 {
     char name[] = "many";
     pid_t processes[PROCESSES];
@@ -94,7 +94,7 @@ static void the_dead_among_many_are_told_from_the_living(void)
     end_for_many(pool, name, MANY + 1);
 }
 
-static void a_waiter_finds_all_of_the_dead_among_many(void)
+static void a_waiter_finds_every_dead_guest_among_many(void)
 {
     char name[] = "all";
     pid_t processes[PROCESSES];
@@ -116,8 +116,8 @@ static void a_waiter_finds_all_of_the_dead_among_many(void)
     end_for_many(pool, name, MANY);
 }
 
-/* It lives, and only its lock tells. */
-static void one_among_many_that_has_called_exec_is_found_in_the_end(void)
+/* The process lives; only its lock shows that it has called exec. */
+static void a_holder_among_many_that_called_exec_is_found(void)
 {
     char name[] = "exec";
     pid_t processes[PROCESSES];
@@ -126,7 +126,7 @@ static void one_among_many_that_has_called_exec_is_found_in_the_end(void)
     pid_t other = scene_start(sit_and_exec, name);
     UNTIL(atomic_load(&board->inside) == MANY + 1);
     atomic_store(&board->flags[0], 1);
-    struct usher_seat seat = get_soon(pool); /* the last one */
+    struct usher_seat seat = get_soon(pool); /* the seat that exec freed */
     EXPECT_EQ(usher_release(pool, &seat), 0);
     scene_kill(other);
     for (int p = 0; p < PROCESSES; p++) {
@@ -145,7 +145,7 @@ static void *come_and_meet(void *pool)
     return NULL;
 }
 
-static void threads_that_end_leave_their_rows_to_those_that_come(void)
+static void rows_of_ended_threads_are_used_again(void)
 {
     pthread_t threads[MANY];
     struct usher_pool *pool = open_for_many("rows", MANY);
@@ -170,9 +170,9 @@ int main(int argc, char **argv)
         stay();
     }
     scene_begin();
-    RUN(the_dead_among_many_are_told_from_the_living);
-    RUN(a_waiter_finds_all_of_the_dead_among_many);
-    RUN(one_among_many_that_has_called_exec_is_found_in_the_end);
-    RUN(threads_that_end_leave_their_rows_to_those_that_come);
+    RUN(the_dead_are_found_among_many_live_guests);
+    RUN(a_waiter_finds_every_dead_guest_among_many);
+    RUN(a_holder_among_many_that_called_exec_is_found);
+    RUN(rows_of_ended_threads_are_used_again);
     return 0;
 }

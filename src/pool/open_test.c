@@ -1,7 +1,7 @@
 /*
- * What usher_open is asked for, and the errors it ends with: options, numbers, files that are no
- * files, what the kernel refuses; and the descriptors it leaves. The errors of names, directories
- * and owners are name_test's matter, full disks make_test's, what is in the file damage_test's.
+ * The options of usher_open, and its errors: numbers, files that are not regular, what the kernel
+ * refuses; and which descriptors stay open. name_test covers the errors of names, directories and
+ * owners, make_test full disks, damage_test the content of files.
  */
 #include "pool_file.h"
 
@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A sum over a file's bytes. */
+/* A checksum of a file's bytes. */
 static uint64_t sum_of(const char *path)
 {
     unsigned char bytes[8192];
@@ -58,7 +58,7 @@ static void every_error_has_a_sentence_of_its_own(void)
     EXPECT(usher_strerror(-1000000) != NULL);
 }
 
-static void options_that_mean_nothing_are_refused(void)
+static void options_without_a_meaning_are_refused(void)
 {
     struct usher_pool *pool;
     struct usher_options options = {.flags = 1U << 31};
@@ -82,7 +82,7 @@ static void options_that_mean_nothing_are_refused(void)
     EXPECT_EQ(scene_files(scene_directory()), 0);
 }
 
-static void more_than_a_pool_can_have_is_refused(void)
+static void more_seats_or_guests_than_a_pool_can_have_are_refused(void)
 {
     static const uint32_t many[][2] = {{65536, 0},
                                        {UINT32_MAX, 0},
@@ -116,25 +116,27 @@ static void another_number_of_seats_is_refused_and_changes_nothing(void)
     }
     refused_with("three", &(struct usher_options){.seats = 65535}, -EDOM);
     EXPECT_EQ(sum_of(scene_path("three")), before);
-    make_pool("three", &(struct usher_options){.seats = 3, .guests = 7}); /* of a new pool only */
+    /* `guests` is for a new pool only */
+    make_pool("three", &(struct usher_options){.seats = 3, .guests = 7});
     make_pool("three", NULL);
     EXPECT_EQ(usher_remove("three"), 0);
 }
 
-static void the_number_of_seats_is_the_one_it_has_now(void)
+static void the_number_of_seats_that_counts_is_the_present_one(void)
 {
     struct usher_pool *pool = scene_open("resized", 3);
     EXPECT_EQ(usher_resize(pool, 5), 0);
     refused_with("resized", &(struct usher_options){.seats = 3}, -EDOM);
     make_pool("resized", &(struct usher_options){.seats = 5});
     EXPECT_EQ(usher_resize(pool, 0), 0);
-    make_pool("resized", &(struct usher_options){.seats = 7}); /* drained: one may still wait */
+    /* a pool without seats can be opened: guests may wait in it */
+    make_pool("resized", &(struct usher_options){.seats = 7});
     make_pool("resized", NULL);
     usher_close(pool);
     EXPECT_EQ(usher_remove("resized"), 0);
 }
 
-static void existing_and_exclusive_mean_what_they_say(void)
+static void existing_and_exclusive_do_as_documented(void)
 {
     struct usher_options existing = {.flags = USHER_EXISTING};
     struct usher_options exclusive = {.flags = USHER_EXCLUSIVE};
@@ -148,7 +150,7 @@ static void existing_and_exclusive_mean_what_they_say(void)
     make_pool("e", &existing);
     EXPECT_EQ(sum_of(scene_path("e")), before);
     EXPECT_EQ(usher_remove("e"), 0);
-    /* Exclusive means: whatever it is that has the name. */
+    /* USHER_EXCLUSIVE refuses any file that has the name. */
     make_file(scene_path("e"), "x", 1);
     refused_with("e", &exclusive, -EEXIST);
     EXPECT_EQ(unlink(scene_path("e")), 0);
@@ -241,7 +243,7 @@ static void what_is_not_a_regular_file_is_refused(void)
     EXPECT_EQ(usher_discard("link"), -ELOOP);
     EXPECT_EQ(unlink(scene_path("link")), 0);
     EXPECT_EQ(link(scene_path("target"), scene_path("link")), 0);
-    make_pool("link", NULL); /* a hard link is as good a name */
+    make_pool("link", NULL); /* a hard link is another name of the pool */
     EXPECT_EQ(unlink(scene_path("link")), 0);
     EXPECT_EQ(usher_remove("target"), 0);
     EXPECT_EQ(symlink("loop", scene_path("loop")), 0);
@@ -264,7 +266,7 @@ static void what_is_not_a_regular_file_is_refused(void)
     refused("/dev/tty0/x", -ENOTDIR);
 }
 
-/* Each in a child of its own: what the kernel refuses, it refuses for good. */
+/* Each runs in a child of its own: a seccomp filter cannot be removed. */
 static void without_locks(void *unused)
 {
     (void)unused;
@@ -308,12 +310,12 @@ static void without_descriptors(void *unused)
         EXPECT(error == 0 || access(scene_path("new"), F_OK) != 0);
         few.rlim_cur++;
     } while (error != 0);
-    EXPECT(few.rlim_cur > 5); /* it was refused for want of one, and of two */
+    EXPECT(few.rlim_cur > 5); /* usher_open failed with one descriptor too few, and with two */
     usher_close(pool);
     EXPECT_EQ(usher_remove("new"), 0);
 }
 
-static void what_the_kernel_refuses_is_said(void)
+static void what_the_kernel_refuses_becomes_an_error(void)
 {
     make_pool("limits", NULL);
     uint64_t before = sum_of(scene_path("limits"));
@@ -364,16 +366,16 @@ int main(void)
 {
     scene_begin();
     RUN(every_error_has_a_sentence_of_its_own);
-    RUN(options_that_mean_nothing_are_refused);
-    RUN(more_than_a_pool_can_have_is_refused);
+    RUN(options_without_a_meaning_are_refused);
+    RUN(more_seats_or_guests_than_a_pool_can_have_are_refused);
     RUN(another_number_of_seats_is_refused_and_changes_nothing);
-    RUN(the_number_of_seats_is_the_one_it_has_now);
-    RUN(existing_and_exclusive_mean_what_they_say);
+    RUN(the_number_of_seats_that_counts_is_the_present_one);
+    RUN(existing_and_exclusive_do_as_documented);
     RUN(a_pool_is_not_made_up_if_nothing_says_how_many_seats);
     RUN(labels_are_kept_in_the_pool);
     RUN(an_inspector_only_looks);
     RUN(what_is_not_a_regular_file_is_refused);
-    RUN(what_the_kernel_refuses_is_said);
+    RUN(what_the_kernel_refuses_becomes_an_error);
     RUN(opening_and_closing_leaves_no_descriptor_behind);
     RUN(descriptors_are_closed_on_exec_unless_kept);
     return 0;

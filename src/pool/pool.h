@@ -49,7 +49,7 @@ struct guest {
     uint32_t cycle_end; /* the run of cycles that is reserved for it ends here: core_run */
     bool line_free;     /* and it may wait in them */
     struct core_run questions;
-    uint32_t before;          /* a hint: the row of the guest that entered before it */
+    uint32_t before;          /* the row of the guest that seemed to enter before it */
     bool came;                /* its thread has had a seat before: `seat` */
     struct guest *next;       /* in the pool's list; never changes */
     struct guest *next_spare; /* if it is SPARE; under the pool's mutex */
@@ -62,8 +62,8 @@ struct guest {
 };
 _Static_assert(offsetof(struct guest, cycle_end) == 64, "what the common way needs is in one line");
 
-/* The request that published i, or could have: its row, its tag and its ticket. It comes round only
-   when 2^31 tickets have been issued, and the tag is the same by chance. */
+/* The request that published i, or could have: its row, its tag and its ticket. It repeats only
+   after 2^31 tickets, and only if the tag happens to be the same. */
 static inline uint64_t usher__request(uint64_t i)
 {
     return i << 1 | 1;
@@ -313,6 +313,15 @@ static inline bool usher__is_self(const struct usher_pool *pool, uint64_t owner,
            format_owner_namespace(owner) == pool->self.pid_namespace &&
            usher__same_identity(identity, &pool->self.identity);
 }
+
+/* sit.c */
+/* Claim a seat for a granted guest. It may take several rounds while seats are taken and freed.
+   *inherited: the last holder did not release it. 0; -USHER_EDAMAGED: no seat is free, so the pool
+   is damaged; -USHER_EFULL: too many guests are stopped in the middle of an operation
+   (core_reserve). */
+int usher__sit(struct usher_pool *pool, struct guest *guest, uint32_t ticket, bool *inherited);
+/* Finish what I says, and what V says unless `only_i`. */
+void usher__help(struct usher_pool *pool, const struct guest *guest, bool only_i);
 
 /* release.c */
 /* The guest of this process that holds the seat, or NULL. */

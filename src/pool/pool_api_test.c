@@ -1,7 +1,7 @@
 /*
- * What usher.h promises of seats, handles and threads, as one process sees it: acquire, release,
- * close, a full table, a pool that is removed. What concerns other processes, their deaths above
- * all, is process_test's matter. usage: pool_api_test [SEED]
+ * What usher.h promises of seats and handles within one process: acquire, release, close, a full
+ * guest table, a removed pool. threads_api_test covers several threads, process_test other
+ * processes, above all their deaths. usage: pool_api_test [SEED]
  */
 #include "sitters.h"
 
@@ -24,7 +24,7 @@ static void seats_are_numbered_from_0_and_each_has_one_holder(void)
                 EXPECT(s == 0 || held[s].ticket == held[s - 1].ticket + 1);
             }
             EXPECT_EQ(scene_info(pool).free, 0);
-            for (uint32_t s = 0; s < seats; s++) { /* in another order */
+            for (uint32_t s = 0; s < seats; s++) { /* release in another order */
                 EXPECT_EQ(usher_release(pool, &held[(s * 7 + 3) % seats]),
                           seats % 7 != 0 ? 0 : usher_release(pool, &held[0]));
             }
@@ -34,24 +34,26 @@ static void seats_are_numbered_from_0_and_each_has_one_holder(void)
     }
 }
 
-static void a_seat_is_given_back_once(void)
+static void a_seat_is_released_once(void)
 {
     struct usher_pool *pool = open_pool(2);
     for (int round = 0; round < 2000; round++) {
         struct usher_seat seat = scene_acquire(pool);
         struct usher_seat copy = seat;
-        EXPECT_EQ(usher_release(pool, round % 2 ? &seat : &copy), 0); /* a copy is as good */
+        /* a copy is as good as the original */
+        EXPECT_EQ(usher_release(pool, round % 2 ? &seat : &copy), 0);
         EXPECT_EQ(usher_release(pool, &seat), -EPERM);
         EXPECT_EQ(usher_release(pool, &copy), -EPERM);
         struct usher_seat next = scene_acquire(pool);
-        EXPECT_EQ(usher_release(pool, &seat), -EPERM); /* though it may be the same seat again */
+        /* the same seat may be held again, by a new request */
+        EXPECT_EQ(usher_release(pool, &seat), -EPERM);
         EXPECT_EQ(usher_release(pool, &next), 0);
     }
     EXPECT_EQ(scene_info(pool).served, 4000);
     finish(pool);
 }
 
-static void a_seat_that_was_never_had_cannot_be_given_back(void)
+static void a_seat_that_was_never_acquired_cannot_be_released(void)
 {
     struct usher_pool *pool = open_pool(3);
     struct usher_seat seat = scene_acquire(pool);
@@ -69,7 +71,7 @@ static void a_seat_that_was_never_had_cannot_be_given_back(void)
             false_.request ^= 1ULL << scene_random() % 64;
             break;
         case 2:
-            false_.request = scene_random() % 8; /* of no request at all */
+            false_.request = scene_random() % 8; /* the number of no request */
             break;
         default:
             false_ = (struct usher_seat){.number = (uint32_t)scene_random() % 4,
@@ -86,7 +88,7 @@ static void a_seat_that_was_never_had_cannot_be_given_back(void)
     finish(pool);
 }
 
-static void a_seat_belongs_to_the_handle_it_was_had_through(void)
+static void a_seat_belongs_to_the_handle_that_acquired_it(void)
 {
     struct usher_pool *one = scene_open("twice", 2);
     struct usher_pool *two = scene_open("twice", 2);
@@ -102,14 +104,14 @@ static void a_seat_belongs_to_the_handle_it_was_had_through(void)
         EXPECT_EQ(usher_release(two, &first), -EPERM);
         EXPECT_EQ(usher_release(one, &second), -EPERM);
         EXPECT_EQ(usher_assign(two, &first, getpid()), -EPERM);
-        EXPECT_EQ(usher_reap(one), 0); /* each sees that the other lives */
+        EXPECT_EQ(usher_reap(one), 0); /* each handle sees that the other is alive */
         EXPECT_EQ(usher_reap(two), 0);
         EXPECT_EQ(usher_release(one, &first), 0);
         EXPECT_EQ(usher_release(two, &second), 0);
     }
     EXPECT_EQ(usher_acquire(one, &first), 0);
     EXPECT_EQ(usher_acquire(two, &second), 0);
-    usher_close(one); /* gives back its own, and only that */
+    usher_close(one); /* releases its own seat, and no other */
     EXPECT_EQ(scene_info(two).holders, 1);
     EXPECT_EQ(usher_try_acquire(two, &third), 0);
     EXPECT_EQ(third.number, first.number);
@@ -121,7 +123,7 @@ static void a_seat_belongs_to_the_handle_it_was_had_through(void)
     EXPECT_EQ(usher_remove("twice"), 0);
 }
 
-static void pools_of_threads_have_nothing_to_do_with_each_other(void)
+static void two_pools_without_a_file_are_independent(void)
 {
     struct usher_pool *pools[8];
     struct usher_seat seats[8];
@@ -154,7 +156,8 @@ static void a_process_may_have_many_pools(void)
             EXPECT_EQ(usher_acquire(pools[i * 29 % POOLS], &seats[i * 29 % POOLS]), 0);
         }
         for (int i = 0; i < POOLS; i++) {
-            int other = (i + 1) % POOLS; /* another pool's seat is none of this one's, mostly */
+            /* a seat of another pool is refused, unless the numbers happen to agree */
+            int other = (i + 1) % POOLS;
             if (seats[i].request != seats[other].request ||
                 seats[i].number != seats[other].number) {
                 EXPECT_EQ(usher_release(pools[i], &seats[other]), -EPERM);
@@ -173,116 +176,7 @@ static void a_process_may_have_many_pools(void)
     }
 }
 
-static void *give_back_what_another_has(void *context)
-{
-    struct sitter *self = context;
-    self->result = usher_release(self->pool, &self->seat);
-    return NULL;
-}
-
-static void any_thread_of_the_process_may_give_a_seat_back(void)
-{
-    struct usher_pool *pool = open_pool(2);
-    for (int round = 0; round < 100; round++) {
-        struct sitter other = {.pool = pool, .seat = scene_acquire(pool)};
-        join(start(give_back_what_another_has, &other));
-        EXPECT_EQ(other.result, 0);
-        EXPECT_EQ(usher_release(pool, &other.seat), -EPERM);
-    }
-    EXPECT_EQ(scene_info(pool).guests_used, with_file ? 1 : 0);
-    finish(pool);
-}
-
-static void many_threads_share_a_pool(void)
-{
-    pthread_t threads[CROWD];
-    struct usher_pool *pool = open_pool(CROWD_SEATS);
-    for (int t = 0; t < CROWD; t++) {
-        threads[t] = start(jostle, pool);
-    }
-    for (int t = 0; t < CROWD; t++) {
-        join(threads[t]);
-    }
-    struct usher_info info = scene_info(pool);
-    EXPECT_EQ(info.free, CROWD_SEATS);
-    EXPECT_EQ(info.waiters, 0);
-    EXPECT_EQ(info.reaped, 0);
-    EXPECT(info.served >= CROWD * CROWD_ROUNDS / 2);
-    finish(pool);
-}
-
-static void *end_with_seats(void *context)
-{
-    struct usher_pool **pools = context;
-    struct usher_seat seat;
-    for (int i = 0; i < 3; i++) {
-        EXPECT_EQ(usher_acquire(pools[0], &seat), 0);
-    }
-    EXPECT_EQ(usher_acquire(pools[1], &seat), 0);
-    EXPECT_EQ(usher_release(pools[1], &seat), 0);
-    EXPECT_EQ(usher_acquire(pools[1], &seat), 0);
-    return NULL; /* forgetting all four */
-}
-
-static void a_thread_that_ends_gives_back_what_it_holds(void)
-{
-    struct usher_pool *pools[2] = {open_pool(3), scene_open("other", 1)};
-    for (int round = 0; round < 30; round++) {
-        join(start(end_with_seats, pools));
-        struct usher_info info = scene_info(pools[0]);
-        EXPECT_EQ(info.free, 3);
-        EXPECT_EQ(info.reaped, 0); /* nobody has died */
-        EXPECT_EQ(scene_info(pools[1]).free, 1);
-    }
-    /* And at once: who waits has it. */
-    struct sitter waiter;
-    struct usher_seat held[3];
-    for (int i = 0; i < 3; i++) {
-        held[i] = scene_acquire(pools[0]);
-    }
-    queue_up(&waiter, pools[0]);
-    struct usher_seat first = held[1];
-    struct sitter owner = {.pool = pools[0], .seat = first};
-    join(start(give_back_what_another_has, &owner));
-    UNTIL(atomic_load(&waiter.done));
-    EXPECT_EQ(waiter.seat.number, first.number);
-    EXPECT_EQ(waiter.seat.flags, 0);
-    leave(&waiter);
-    EXPECT_EQ(usher_release(pools[0], &held[0]), 0);
-    EXPECT_EQ(usher_release(pools[0], &held[2]), 0);
-    usher_close(pools[1]);
-    EXPECT_EQ(usher_remove("other"), 0);
-    finish(pools[0]);
-}
-
-static void *end_as_another_gives_back(void *context)
-{
-    struct sitter *self = context;
-    EXPECT_EQ(usher_acquire(self->pool, &self->seat), 0);
-    atomic_store(&self->done, 1);
-    return NULL; /* gives it back, or is too late for that */
-}
-
-static void a_seat_given_back_while_its_thread_ends_costs_no_guest(void)
-{
-    struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 1});
-    for (int round = 0; round < 2500; round++) {
-        struct sitter other = {.pool = pool};
-        pthread_t thread = start(end_as_another_gives_back, &other);
-        for (int looks = 1; atomic_load(&other.done) == 0; looks++) {
-            (void)(looks % 1000 == 0 && sched_yield());
-        }
-        for (volatile int later = 0; later < round % 64 * 16; later++) {
-        }
-        int result = usher_release(pool, &other.seat);
-        EXPECT(result == 0 || result == -EPERM); /* both are right: the thread was faster, or not */
-        join(thread);
-        EXPECT_EQ(scene_info(pool).free, 1);
-    }
-    finish(pool);
-}
-
-static void closing_gives_back_what_is_held(void)
+static void closing_releases_what_is_held(void)
 {
     struct usher_pool *watch = scene_open("pool", 3);
     for (int round = 0; round < 50; round++) {
@@ -312,7 +206,7 @@ static void *try_once(void *context)
     return NULL;
 }
 
-static void a_full_guest_table_is_said_and_passes(void)
+static void a_full_guest_table_is_an_error_until_a_row_is_free(void)
 {
     struct usher_pool *pool = open_with((struct usher_options){.seats = 2, .guests = 2});
     struct usher_seat held[2];
@@ -326,13 +220,13 @@ static void a_full_guest_table_is_said_and_passes(void)
         EXPECT_EQ(usher_acquire_until(pool, &third.seat, &(struct timespec){0, 0}), -EUSERS);
         EXPECT_EQ(usher_release(pool, &held[0]), 0);
         EXPECT_EQ(usher_release(pool, &held[1]), 0);
-        EXPECT_EQ(usher_try_acquire(pool, &held[0]), 0); /* this thread has its guests still */
+        EXPECT_EQ(usher_try_acquire(pool, &held[0]), 0); /* this thread still has its rows */
         EXPECT_EQ(usher_release(pool, &held[0]), 0);
         EXPECT_EQ(scene_info(pool).free, 2);
     }
     usher_close(pool);
     EXPECT(!with_file || usher_remove("pool") == 0);
-    /* A guest of a thread that has ended is anyone's of this process. */
+    /* Any thread of the process can use the row of a thread that has ended. */
     pool = open_with((struct usher_options){.seats = 1, .guests = 1});
     third.pool = pool;
     for (int round = 0; round < 50; round++) {
@@ -346,7 +240,7 @@ static void a_full_guest_table_is_said_and_passes(void)
     finish(pool);
 }
 
-static void a_table_full_of_one_handles_guests_is_free_when_it_is_closed(void)
+static void closing_frees_a_table_full_of_one_handles_rows(void)
 {
     struct usher_pool *one;
     struct usher_pool *two;
@@ -370,7 +264,7 @@ static void a_table_full_of_one_handles_guests_is_free_when_it_is_closed(void)
     EXPECT_EQ(usher_remove("full"), 0);
 }
 
-/* From every call, and nothing but that; what was held can still be given back. */
+/* Every call fails with -USHER_EREMOVED. Seats that are held can still be released. */
 static void expect_removed(struct usher_pool *pool)
 {
     struct usher_seat seat;
@@ -382,6 +276,8 @@ static void expect_removed(struct usher_pool *pool)
     EXPECT_EQ(usher_reap(pool), -EIDRM);
     EXPECT_EQ(usher_resize(pool, 2), -EIDRM);
     EXPECT_EQ(usher_inspect(pool, &info, NULL, 0), -EIDRM);
+    EXPECT_EQ(usher_history(pool, NULL, 0), -EIDRM);
+    EXPECT_EQ(usher_verify(pool, NULL, NULL), -EIDRM);
 }
 
 static void a_pool_in_use_is_not_removed(void)
@@ -396,12 +292,12 @@ static void a_pool_in_use_is_not_removed(void)
     UNTIL(atomic_load(&waiter.done));
     EXPECT_EQ(usher_remove("used"), -EBUSY);
     leave(&waiter);
-    EXPECT_EQ(usher_try_acquire(pool, &seat), 0); /* nothing came of it */
+    EXPECT_EQ(usher_try_acquire(pool, &seat), 0); /* the failed removal changed nothing */
     EXPECT_EQ(usher_release(pool, &seat), 0);
     EXPECT_EQ(usher_remove("used"), 0);
     EXPECT_EQ(usher_remove("used"), -ENOENT);
     expect_removed(pool);
-    struct usher_pool *next = scene_open("used", 5); /* a new one, with other seats */
+    struct usher_pool *next = scene_open("used", 5); /* a new pool, with another number of seats */
     EXPECT_EQ(scene_info(next).served, 0);
     expect_removed(pool);
     usher_close(pool);
@@ -426,13 +322,14 @@ static void a_discarded_pool_ends_all_waits(void)
     expect_removed(pool);
     struct usher_pool *next = scene_open("used", 2);
     struct usher_seat seat;
-    EXPECT_EQ(scene_info(next).holders, 0); /* those who hold are unseen there */
+    /* the new pool does not know the holders of the old one */
+    EXPECT_EQ(scene_info(next).holders, 0);
     EXPECT_EQ(usher_try_acquire(next, &seat), 0);
     EXPECT_EQ(usher_try_acquire(next, &seat), 0);
     EXPECT_EQ(usher_release(pool, &held[0]), 0);
     EXPECT_EQ(usher_release(pool, &held[0]), -EPERM);
     EXPECT_EQ(scene_info(next).holders, 2);
-    usher_close(pool); /* with the other seat */
+    usher_close(pool); /* while it holds the other seat */
     EXPECT_EQ(scene_info(next).holders, 2);
     usher_close(next);
     EXPECT_EQ(usher_discard("used"), 0);
@@ -445,18 +342,14 @@ int main(int argc, char **argv)
     (void)printf("seed %llu\n", (unsigned long long)scene_seed);
     scene_begin();
     RUN_BOTH(seats_are_numbered_from_0_and_each_has_one_holder);
-    RUN_BOTH(a_seat_is_given_back_once);
-    RUN_BOTH(a_seat_that_was_never_had_cannot_be_given_back);
-    RUN(a_seat_belongs_to_the_handle_it_was_had_through);
-    RUN(pools_of_threads_have_nothing_to_do_with_each_other);
+    RUN_BOTH(a_seat_is_released_once);
+    RUN_BOTH(a_seat_that_was_never_acquired_cannot_be_released);
+    RUN(a_seat_belongs_to_the_handle_that_acquired_it);
+    RUN(two_pools_without_a_file_are_independent);
     RUN(a_process_may_have_many_pools);
-    RUN_BOTH(any_thread_of_the_process_may_give_a_seat_back);
-    RUN_BOTH(many_threads_share_a_pool);
-    RUN_BOTH(a_thread_that_ends_gives_back_what_it_holds);
-    RUN_BOTH(a_seat_given_back_while_its_thread_ends_costs_no_guest);
-    RUN(closing_gives_back_what_is_held);
-    RUN_BOTH(a_full_guest_table_is_said_and_passes);
-    RUN(a_table_full_of_one_handles_guests_is_free_when_it_is_closed);
+    RUN(closing_releases_what_is_held);
+    RUN_BOTH(a_full_guest_table_is_an_error_until_a_row_is_free);
+    RUN(closing_frees_a_table_full_of_one_handles_rows);
     RUN(a_pool_in_use_is_not_removed);
     RUN(a_discarded_pool_ends_all_waits);
     return 0;

@@ -1,6 +1,6 @@
 /*
  * Pools that are removed or discarded while other processes use them, wait in them, or have died in
- * them. What one process sees of it is pool_api_test's matter.
+ * them. pool_api_test covers what one process sees.
  */
 #include "held_up.h"
 #include "mortals.h"
@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-static void a_pool_that_only_the_dead_use_can_be_removed(void)
+static void a_pool_whose_users_are_dead_can_be_removed(void)
 {
     struct usher_pool *pool = scene_open("tomb", 2);
     struct usher_pool *next;
@@ -45,15 +45,16 @@ static void a_discarded_pool_ends_the_waits_of_other_processes(void)
         scene_leave(i + 1, waiters[i]);
     }
     struct usher_pool *next = scene_open("discard", 1);
-    EXPECT_EQ(usher_try_acquire(next, &seat), 0); /* though the other holds its own still */
-    scene_leave(0, holder);                       /* and can give it back */
+    /* the holder in the old pool keeps its own seat */
+    EXPECT_EQ(usher_try_acquire(next, &seat), 0);
+    scene_leave(0, holder); /* and can release it */
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EIDRM);
     usher_close(pool);
     usher_close(next);
     EXPECT_EQ(usher_remove("discard"), 0);
 }
 
-static void use_whatever_pool_there_is(void *unused)
+static void use_any_pool(void *unused)
 {
     (void)unused;
     scene_seed ^= (uint64_t)getpid() << 32;
@@ -76,7 +77,7 @@ static void use_whatever_pool_there_is(void *unused)
     }
 }
 
-static void remove_on_and_on(void *unused)
+static void remove_repeatedly(void *unused)
 {
     (void)unused;
     while (atomic_load(&board->flags[0]) == 0) {
@@ -92,10 +93,10 @@ static void removing_never_makes_two_holders_of_one_seat(void)
     pid_t removers[2];
     scene_clear();
     for (int i = 0; i < 3; i++) {
-        users[i] = scene_start(use_whatever_pool_there_is, NULL);
+        users[i] = scene_start(use_any_pool, NULL);
     }
     for (int i = 0; i < 2; i++) {
-        removers[i] = scene_start(remove_on_and_on, NULL);
+        removers[i] = scene_start(remove_repeatedly, NULL);
     }
     for (int i = 0; i < 3; i++) {
         EXPECT_EQ(scene_end(users[i]), 0);
@@ -118,9 +119,9 @@ static void *remove_held_up(void *context)
     return NULL;
 }
 
-/* Until the name is gone nobody can make another pool of that name, which the slow one would take
-   away then. */
-static void a_remover_that_is_slow_takes_no_other_pools_name(void)
+/* Until the name is gone, no process can create another pool of that name. So a slow remover cannot
+   remove the wrong one. */
+static void a_slow_remover_removes_no_other_pool(void)
 {
     struct held_up remover = {.call = SYS_unlinkat};
     struct usher_pool *pool = scene_open("slow", 1);
@@ -129,7 +130,11 @@ static void a_remover_that_is_slow_takes_no_other_pools_name(void)
     if (held_up_begun(&remover)) {
         EXPECT(held_up_now(&remover)); /* before it unlinks the name */
         EXPECT_EQ(atomic_load(&pool->header->removed), FORMAT_GONE);
-        EXPECT_EQ(os_locked(pool->fd, POOL_LOCK_REMOVE), 1); /* an opener waits for this */
+        EXPECT_EQ(os_locked(pool->fd, POOL_LOCK_REMOVE), 1); /* an opener waits for this lock */
+        struct usher_pool *none;
+        EXPECT_EQ(usher_open(&none, "slow", NULL), -EBUSY);
+        EXPECT_EQ(usher_remove("slow"), -EBUSY);
+        EXPECT_EQ(usher_discard("slow"), -EBUSY);
         held_up_no_longer(&remover);
         EXPECT(!held_up_now(&remover));
         struct usher_pool *next = scene_open("slow", 1);
@@ -143,9 +148,9 @@ static void a_remover_that_is_slow_takes_no_other_pools_name(void)
 int main(void)
 {
     scene_begin();
-    RUN(a_pool_that_only_the_dead_use_can_be_removed);
+    RUN(a_pool_whose_users_are_dead_can_be_removed);
     RUN(a_discarded_pool_ends_the_waits_of_other_processes);
     RUN(removing_never_makes_two_holders_of_one_seat);
-    RUN(a_remover_that_is_slow_takes_no_other_pools_name);
+    RUN(a_slow_remover_removes_no_other_pool);
     return 0;
 }

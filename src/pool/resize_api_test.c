@@ -5,7 +5,7 @@
 
 #include <sched.h>
 
-static void growing_admits_those_who_wait_at_once(void)
+static void growing_admits_waiters_at_once(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
@@ -34,7 +34,7 @@ static void growing_admits_those_who_wait_at_once(void)
     finish(pool);
 }
 
-static void shrinking_throws_nobody_out_and_lets_nobody_in(void)
+static void shrinking_evicts_no_holder_and_admits_no_waiter(void)
 {
     struct usher_pool *pool = open_pool(4);
     struct usher_seat held[4];
@@ -51,7 +51,7 @@ static void shrinking_throws_nobody_out_and_lets_nobody_in(void)
         EXPECT_EQ(info.holders, 4 - (uint32_t)i);
         EXPECT_EQ(info.owed, 3 - (uint32_t)i);
         EXPECT_EQ(info.free, 0);
-        EXPECT_EQ(usher_release(pool, &held[i]), 0); /* whatever its number is */
+        EXPECT_EQ(usher_release(pool, &held[i]), 0); /* any of the held seats */
         EXPECT_EQ(usher_release(pool, &held[i]), -EPERM);
         EXPECT(!atomic_load(&waiters[0].done));
     }
@@ -67,8 +67,9 @@ static void shrinking_throws_nobody_out_and_lets_nobody_in(void)
     finish(pool);
 }
 
-/* However the number of seats goes up and down while all are held: as many as there are now. */
-static void who_has_grown_back_lets_in_no_more_than_there_are_seats(void)
+/* The number of seats grows and shrinks while all are held. Never more guests hold a seat than
+   there are seats. */
+static void a_pool_that_shrank_and_grew_admits_no_more_than_its_seats(void)
 {
     struct usher_pool *pool = open_pool(3);
     struct usher_seat held[3];
@@ -81,12 +82,12 @@ static void who_has_grown_back_lets_in_no_more_than_there_are_seats(void)
     }
     for (uint32_t seats = 0; seats < 3; seats++) {
         EXPECT_EQ(usher_resize(pool, seats), 0);
-        EXPECT_EQ(usher_resize(pool, 3), 0); /* as before: three hold three */
+        EXPECT_EQ(usher_resize(pool, 3), 0); /* as before: three hold three seats */
         EXPECT_EQ(scene_info(pool).holders, 3);
         EXPECT_EQ(scene_info(pool).waiters, 3);
     }
     EXPECT_EQ(usher_resize(pool, 1), 0);
-    EXPECT_EQ(usher_resize(pool, 2), 0); /* still one too many inside */
+    EXPECT_EQ(usher_resize(pool, 2), 0); /* one holder more than seats */
     EXPECT_EQ(scene_info(pool).holders, 3);
     EXPECT_EQ(scene_info(pool).waiters, 3);
     EXPECT_EQ(usher_release(pool, &held[0]), 0);
@@ -103,7 +104,7 @@ static void who_has_grown_back_lets_in_no_more_than_there_are_seats(void)
     finish(pool);
 }
 
-static void a_pool_without_seats_lets_nobody_in(void)
+static void a_pool_without_seats_admits_nobody(void)
 {
     struct usher_pool *pool = open_pool(2);
     struct usher_seat held = scene_acquire(pool);
@@ -125,7 +126,7 @@ static void a_pool_without_seats_lets_nobody_in(void)
     EXPECT_EQ(info.holders, 0);
     EXPECT_EQ(info.waiters, 4);
     EXPECT_EQ(usher_resize(pool, 1), 0);
-    for (int i = 0; i < 4; i++) { /* in the order in which they came */
+    for (int i = 0; i < 4; i++) { /* in order of arrival */
         UNTIL(atomic_load(&waiters[i].done));
         EXPECT(i == 3 || !atomic_load(&waiters[i + 1].done));
         leave(&waiters[i]);
@@ -133,7 +134,7 @@ static void a_pool_without_seats_lets_nobody_in(void)
     finish(pool);
 }
 
-static void a_pool_grows_to_its_most_and_no_further(void)
+static void a_pool_grows_to_most_seats_and_no_further(void)
 {
     static const uint32_t shapes[][2] = {{1, 1},  {1, 2},  {3, 3},  {2, 5},
                                          {1, 33}, {7, 65}, {5, 300}};
@@ -153,7 +154,7 @@ static void a_pool_grows_to_its_most_and_no_further(void)
         uint64_t numbers = 0;
         while (had < most) {
             int error = usher_try_acquire(pool, &seat);
-            if (error == -EUSERS) { /* as many as there are guests */
+            if (error == -EUSERS) { /* every row holds a seat */
                 EXPECT_EQ(had, shapes[s][1]);
                 break;
             }
@@ -170,7 +171,30 @@ static void a_pool_grows_to_its_most_and_no_further(void)
 
 static atomic_int stop;
 
-static void *resize_on_and_on(void *context)
+static void a_table_of_16_or_of_a_power_of_two_can_hold_as_many_seats(void)
+{
+    for (uint32_t guests = 1; guests <= 4096; guests = guests < 16 ? guests + 1 : 2 * guests) {
+        struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = guests});
+        EXPECT_EQ(scene_info(pool).most_seats, guests);
+        usher_close(pool);
+        EXPECT(!with_file || usher_remove("pool") == 0);
+    }
+}
+
+static void resizing_needs_a_row_of_the_guest_table(void)
+{
+    with_file = true;
+    struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 1});
+    struct usher_pool *other = scene_open("pool", 0);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_resize(other, 0), -USHER_EFULL);
+    EXPECT_EQ(scene_info(pool).seats, 1);
+    usher_close(other);
+    EXPECT_EQ(usher_release(pool, &seat), 0);
+    finish(pool);
+}
+
+static void *resize_repeatedly(void *context)
 {
     struct usher_pool *pool = context;
     uint64_t random = (uint64_t)(uintptr_t)&random;
@@ -188,7 +212,7 @@ static void jostle_while_resized(int resizers)
     struct usher_pool *pool = open_pool(1);
     atomic_store(&stop, 0);
     for (int r = 0; r < resizers; r++) {
-        others[r] = start(resize_on_and_on, pool);
+        others[r] = start(resize_repeatedly, pool);
     }
     for (int t = 0; t < 8; t++) {
         threads[t] = start(jostle, pool);
@@ -212,12 +236,12 @@ static void jostle_while_resized(int resizers)
     finish(pool);
 }
 
-static void users_of_a_pool_that_is_resized_get_seats_that_it_has(void)
+static void acquire_during_a_resize_returns_an_existing_seat(void)
 {
     jostle_while_resized(1);
 }
 
-static void users_of_a_pool_that_two_resize_get_seats_that_it_has(void)
+static void acquire_during_two_resizes_returns_an_existing_seat(void)
 {
     jostle_while_resized(2);
 }
@@ -228,7 +252,7 @@ static void *grow_to_the_most(void *context)
 {
     struct sitter *self = context;
     for (int round = 1; round <= GROWTHS; round++) {
-        while (atomic_load(&self->told) < round) {
+        while (atomic_load(&self->may_leave) < round) {
             (void)sched_yield();
         }
         EXPECT_EQ(usher_resize(self->pool, 3), 0);
@@ -237,14 +261,14 @@ static void *grow_to_the_most(void *context)
     return NULL;
 }
 
-static void two_who_grow_a_pool_at_once_make_no_more_seats_than_asked(void)
+static void two_threads_that_grow_a_pool_make_no_more_seats_than_asked(void)
 {
     struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 5});
     EXPECT_EQ(scene_info(pool).most_seats, 5);
     struct sitter other = {.pool = pool};
     other.thread = start(grow_to_the_most, &other);
     for (int round = 1; round <= GROWTHS; round++) {
-        atomic_store(&other.told, round);
+        atomic_store(&other.may_leave, round);
         EXPECT_EQ(usher_resize(pool, 3), 0);
         while (atomic_load(&other.done) < round) {
             EXPECT(scene_info(pool).seats <= 3);
@@ -260,13 +284,15 @@ static void two_who_grow_a_pool_at_once_make_no_more_seats_than_asked(void)
 int main(void)
 {
     scene_begin();
-    RUN_BOTH(two_who_grow_a_pool_at_once_make_no_more_seats_than_asked);
-    RUN_BOTH(users_of_a_pool_that_two_resize_get_seats_that_it_has);
-    RUN_BOTH(growing_admits_those_who_wait_at_once);
-    RUN_BOTH(shrinking_throws_nobody_out_and_lets_nobody_in);
-    RUN_BOTH(who_has_grown_back_lets_in_no_more_than_there_are_seats);
-    RUN_BOTH(a_pool_without_seats_lets_nobody_in);
-    RUN_BOTH(a_pool_grows_to_its_most_and_no_further);
-    RUN_BOTH(users_of_a_pool_that_is_resized_get_seats_that_it_has);
+    RUN_BOTH(two_threads_that_grow_a_pool_make_no_more_seats_than_asked);
+    RUN_BOTH(acquire_during_two_resizes_returns_an_existing_seat);
+    RUN_BOTH(growing_admits_waiters_at_once);
+    RUN_BOTH(shrinking_evicts_no_holder_and_admits_no_waiter);
+    RUN_BOTH(a_pool_that_shrank_and_grew_admits_no_more_than_its_seats);
+    RUN_BOTH(a_pool_without_seats_admits_nobody);
+    RUN_BOTH(a_pool_grows_to_most_seats_and_no_further);
+    RUN_BOTH(a_table_of_16_or_of_a_power_of_two_can_hold_as_many_seats);
+    RUN(resizing_needs_a_row_of_the_guest_table);
+    RUN_BOTH(acquire_during_a_resize_returns_an_existing_seat);
     return 0;
 }

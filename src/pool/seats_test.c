@@ -1,4 +1,5 @@
-/* Which seat one gets: the next that is free; and those who come again, the one they had. */
+/* Which seat a guest gets: the one released last; a guest that has held a seat before gets that one
+   again if it is free. */
 #include "pool/pool.h"
 #include "sitters.h"
 
@@ -11,7 +12,7 @@ struct visitor {
     pthread_t thread;
 };
 
-/* Come and go as often as it is asked to. */
+/* Acquire and release once for each command. */
 static void *visit(void *context)
 {
     struct visitor *self = context;
@@ -45,9 +46,9 @@ static void in_turns(struct visitor *visitors, int count, struct usher_pool *poo
     }
 }
 
-/* A guest that comes for the first time gets the seat that was left last. Taking it from each other
-   each time would cost both guests more than a seat of their own. */
-static void those_who_come_in_turns_have_a_seat_each(void)
+/* A guest that enters for the first time gets the seat that was released last. Later each guest has
+   a seat of its own: sharing one would cost a cache miss each time. */
+static void guests_that_take_turns_get_a_seat_each(void)
 {
     struct usher_pool *pool = open_pool(SEATS);
     struct visitor visitors[SEATS];
@@ -62,8 +63,8 @@ static void those_who_come_in_turns_have_a_seat_each(void)
     finish(pool);
 }
 
-/* With fewer seats than visitors there is no such thing, and nothing else to find. */
-static void more_visitors_than_seats(void)
+/* With fewer seats than guests some must share. */
+static void guests_that_outnumber_the_seats_share_them(void)
 {
     struct usher_pool *pool = open_pool(SEATS - 1);
     struct visitor visitors[SEATS];
@@ -91,7 +92,7 @@ static void *wait_then_come_again(void *context)
     return NULL;
 }
 
-static void who_had_to_wait_has_nothing_to_go_by_the_next_time(void)
+static void a_guest_that_waited_does_not_take_the_repeat_path_next(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
@@ -106,8 +107,8 @@ static void who_had_to_wait_has_nothing_to_go_by_the_next_time(void)
 int main(void)
 {
     scene_begin();
-    RUN_BOTH(those_who_come_in_turns_have_a_seat_each);
-    RUN_BOTH(more_visitors_than_seats);
-    RUN_BOTH(who_had_to_wait_has_nothing_to_go_by_the_next_time);
+    RUN_BOTH(guests_that_take_turns_get_a_seat_each);
+    RUN_BOTH(guests_that_outnumber_the_seats_share_them);
+    RUN_BOTH(a_guest_that_waited_does_not_take_the_repeat_path_next);
     return 0;
 }

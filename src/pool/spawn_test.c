@@ -1,6 +1,6 @@
 /*
- * usher_spawn: the program holds the seat from before exec until it ends, whatever becomes of the
- * process that started it; and after a failure the caller holds it as before.
+ * usher_spawn: the program holds the seat from before exec until it ends, even if the process that
+ * started it ends first. After a failure the caller still holds the seat.
  */
 #include "mortals.h"
 
@@ -13,7 +13,7 @@ extern char **environ;
 
 static char *const sleeper[] = {(char[]){"sleep"}, (char[]){"60"}, NULL};
 
-/* The parent is said to be another, as if it had been killed. */
+/* getppid returns another pid, as if the parent had been killed. */
 static bool orphaned;
 pid_t __real_getppid(void);
 pid_t __wrap_getppid(void);
@@ -48,7 +48,7 @@ static void the_program_holds_the_seat(void)
         EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
         EXPECT_EQ(guest.pid, child);
         EXPECT_EQ(guest.alive, 1);
-        EXPECT_EQ(usher_release_for(other, child), 0); /* it runs: only its parent may */
+        EXPECT_EQ(usher_release_for(other, child), 0); /* it runs: only its parent may release */
         expect_taken(other);
         scene_kill(child);
         seat = get_soon(other);
@@ -69,7 +69,7 @@ static void a_program_that_ends_by_itself_leaves_a_sound_seat(void)
         if (round % 2 == 0) {
             EXPECT_EQ(scene_end(child), 0);
             EXPECT_EQ(usher_release_for(pool, child), 1);
-        } else { /* found by who waits for the seat, while nobody has waited for the program */
+        } else { /* a waiter finds the end before the parent calls waitpid */
             seat = get_soon(pool);
             EXPECT_EQ(seat.flags, 0);
             EXPECT_EQ(usher_release(pool, &seat), 0);
@@ -81,7 +81,7 @@ static void a_program_that_ends_by_itself_leaves_a_sound_seat(void)
     finish(pool, "spawn", 1);
 }
 
-/* Starts a program in its seat and ends: 0 by returning, 1 after closing, 2 by SIGKILL. */
+/* Start a program in our seat and end: 0 by returning, 1 after closing the pool, 2 by SIGKILL. */
 static void spawn_and_end(void *context)
 {
     const int *way = context;
@@ -162,7 +162,7 @@ static void after_a_failure_the_caller_holds_the_seat(void)
     usher_close(threads);
 }
 
-/* What the program sees: its arguments, its environment, what `prepare` did, its signals. */
+/* What the program gets: arguments, environment, the effect of `prepare`, signals. */
 static volatile sig_atomic_t handled;
 
 static void handle(int number)
@@ -201,14 +201,14 @@ static void the_program_gets_what_the_command_says(void)
     EXPECT_EQ(sigismember(&after, SIGUSR2), 1);
     EXPECT_EQ(sigismember(&after, SIGUSR1), 0);
     EXPECT_EQ(prepared, child);
-    EXPECT_EQ(scene_end(child), SIGUSR1); /* USR2 is blocked there; USR1 has no handler */
+    EXPECT_EQ(scene_end(child), SIGUSR1); /* SIGUSR2 is blocked there; SIGUSR1 has no handler */
     EXPECT_EQ(handled, 0);
     (void)signal(SIGUSR1, SIG_DFL);
     EXPECT_EQ(usher_release_for(pool, child), 1);
     finish(pool, "spawn", 1);
 }
 
-/* Killed before exec, at a place of its own choice: it has held the seat, and that is all. */
+/* Kill the child before exec. It has held the seat. */
 static int die(void *unused)
 {
     (void)unused;
@@ -230,7 +230,7 @@ static void a_child_killed_before_exec_has_held_the_seat(void)
     finish(pool, "spawn", 1);
 }
 
-/* Several threads start programs in one pool, while its seats are too few. */
+/* Several threads start programs in one pool that has too few seats for all. */
 enum { STARTERS = 4, STARTS = 40 };
 
 static void *start_many(void *pool)
@@ -248,7 +248,7 @@ static void *start_many(void *pool)
         } else {
             EXPECT_EQ(waitpid(child, &status, 0), child);
             EXPECT_EQ(status, 0);
-            (void)usher_release_for(pool, child); /* a waiter may have been faster */
+            (void)usher_release_for(pool, child); /* a waiter may have freed it already */
         }
     }
     return NULL;
@@ -274,7 +274,8 @@ static void *spawn_of_another(void *context)
     struct usher_pool *pool = scene_open("spawn", 0);
     pid_t child;
     struct usher_command command = {.argv = sleeper};
-    EXPECT_EQ(usher_spawn(pool, seat, &command, &child), -EPERM); /* held through another handle */
+    /* it was acquired through another handle */
+    EXPECT_EQ(usher_spawn(pool, seat, &command, &child), -EPERM);
     usher_close(pool);
     return NULL;
 }
@@ -305,7 +306,7 @@ static void another_thread_may_spawn_in_a_seat(void)
     EXPECT_EQ(pthread_create(&thread, NULL, spawn_passed, &passed), 0);
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     EXPECT_EQ(passed.result, -ENOENT);
-    EXPECT_EQ(usher_release(passed.pool, &passed.seat), 0); /* it is this thread's as before */
+    EXPECT_EQ(usher_release(passed.pool, &passed.seat), 0); /* this thread still holds it */
     passed.seat = scene_acquire(passed.pool);
     passed.file = NULL;
     EXPECT_EQ(pthread_create(&thread, NULL, spawn_passed, &passed), 0);
@@ -333,7 +334,8 @@ static void a_forked_handle_is_refused(void)
     finish(pool, "spawn", 1);
 }
 
-/* The process that spawns is killed at any time: the program runs with the seat or not at all. */
+/* The process that spawns is killed at a random moment. Then the program runs and holds the seat,
+   or it does not run. */
 static void spawn_for_ever(void *unused)
 {
     (void)unused;
@@ -362,7 +364,7 @@ static void a_killed_parent_leaves_a_holder_or_no_program(void)
         struct usher_guest guest = {.pid = 0};
         int count = usher_inspect(pool, NULL, &guest, 1);
         int got = usher_acquire_until(pool, &seat, &soon);
-        if (got == 0) { /* no program: wherever one had begun it would hold the seat */
+        if (got == 0) { /* no program: if it ran, it would hold the seat */
             scene_pause_us(20000);
             EXPECT(access(scene_path("ran"), F_OK) != 0);
         } else {

@@ -1,7 +1,7 @@
 /*
- * Nobody is let in who may not: what other users put where a pool would be, links, names that could
- * be guessed, odd umasks, a library with the rights of another. docs/SECURITY.md names these tests.
- * Needs root, to be several users; what does not is run in any case.
+ * Other users get no access: what they put in the place of a pool, links, names that could be
+ * guessed, odd umasks, a library that runs with another user's rights. docs/SECURITY.md names these
+ * tests. Several users need root; the other tests always run.
  */
 #include "pool_file.h"
 
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-static uid_t bob, eve; /* users that are nobody here, and others in each run */
+static uid_t bob, eve; /* uids without an account, others in each run */
 
 static bool several_users(void)
 {
@@ -37,7 +37,7 @@ static void own_directory(char *path, size_t room)
     (void)snprintf(path, room, "/dev/shm/usher-%u", (unsigned)bob);
 }
 
-/* Bob asks for a pool by a name alone, and must not get what eve has put there. */
+/* Bob opens a pool by its name, and must not get what eve has put there. */
 static void ask_as_bob(void *context)
 {
     int error = *(int *)context;
@@ -58,7 +58,7 @@ static void make_trap(void *context)
     make_pool("builds", &(struct usher_options){.mode = 0666});
 }
 
-/* /dev/shm is everybody's: eve was there first, in each way there is. */
+/* Every user can write to /dev/shm. Eve was there first, in several ways. */
 static void a_directory_made_by_another_is_refused(void)
 {
     static const mode_t modes[] = {0700, 0755, 0777, 01777, 02777, 0};
@@ -72,16 +72,16 @@ static void a_directory_made_by_another_is_refused(void)
         EXPECT_EQ(chown(path, eve, eve), 0);
         scene_in_child(make_trap, path);
         EXPECT_EQ(chmod(path, modes[m]), 0);
-        int error = modes[m] & 5 ? -EKEYREJECTED : -EACCES; /* he cannot even look into it */
+        int error = modes[m] & 5 ? -EKEYREJECTED : -EACCES; /* he cannot even search it */
         scene_in_child(ask_as_bob, &error);
         EXPECT_EQ(setenv("USHER_DIR", path, 1), 0);
-        scene_expect_whole("builds", 1); /* he has not even touched it */
+        scene_expect_whole("builds", 1); /* he has not touched it */
         EXPECT_EQ(usher_remove("builds"), 0);
         EXPECT_EQ(scene_files(path), 0);
         EXPECT_EQ(rmdir(path), 0);
         EXPECT_EQ(setenv("USHER_DIR", scene_directory(), 1), 0);
     }
-    /* A link to a directory of his own would be as bad: she could let it lead elsewhere later. */
+    /* A link to a directory of his own is refused, too: she could redirect it later. */
     EXPECT_EQ(mkdir(scene_path("his"), 0700), 0);
     EXPECT_EQ(chown(scene_path("his"), bob, bob), 0);
     EXPECT_EQ(chmod(scene_directory(), 0755), 0);
@@ -98,12 +98,13 @@ static void a_directory_made_by_another_is_refused(void)
 static void links_are_not_followed(void)
 {
     struct stat status;
-    /* To nothing: it must not come to be. */
+    /* A link to nothing: the target must not be created. */
     EXPECT_EQ(symlink("target", scene_path("link")), 0);
     refused("link", -ELOOP);
     refused_with("link", &(struct usher_options){.flags = USHER_EXCLUSIVE}, -EEXIST);
     EXPECT(lstat(scene_path("target"), &status) != 0);
-    /* To a pool: neither used nor removed through it, nor the link put away as if it were one. */
+    /* A link to a pool: it is neither used nor removed through the link, nor is the link removed.
+       */
     make_pool("target", NULL);
     refused("link", -ELOOP);
     EXPECT_EQ(usher_remove("link"), -ELOOP);
@@ -111,14 +112,14 @@ static void links_are_not_followed(void)
     EXPECT_EQ(lstat(scene_path("link"), &status), 0);
     scene_expect_whole("target", 1);
     EXPECT_EQ(unlink(scene_path("link")), 0);
-    /* A second name of a pool of one's own is that pool. */
+    /* A hard link to one's own pool is that pool. */
     EXPECT_EQ(link(scene_path("target"), scene_path("link")), 0);
     scene_expect_whole("link", 1);
     EXPECT_EQ(usher_remove("link"), 0);
     EXPECT_EQ(unlink(scene_path("target")), 0);
 }
 
-/* A second name of a file that is no pool, or somebody else's: it stays as it was. */
+/* A hard link to a file that is no pool, or of another user: it does not change. */
 static void hard_links_harm_nothing(void)
 {
     static const char letter[] = "Dear Bob, ...";
@@ -149,7 +150,31 @@ static void hard_links_harm_nothing(void)
     EXPECT_EQ(unlink(scene_path("eves")), 0);
 }
 
-/* The name under which a pool is made where there are no files without one. */
+static void remove_as_eve(void *unused)
+{
+    (void)unused;
+    become(eve);
+    EXPECT_EQ(usher_remove(scene_path("open/pool")), -EPERM);
+    EXPECT_EQ(usher_discard(scene_path("open/pool")), -EPERM);
+}
+
+static void in_a_sticky_directory_only_the_owner_removes_a_pool(void)
+{
+    if (!several_users()) {
+        return;
+    }
+    EXPECT_EQ(mkdir(scene_path("open"), 0777), 0);
+    EXPECT_EQ(chmod(scene_path("open"), 01777), 0);
+    EXPECT_EQ(chmod(scene_directory(), 0755), 0);
+    make_pool(scene_path("open/pool"), &(struct usher_options){.mode = 0666});
+    scene_in_child(remove_as_eve, NULL);
+    scene_expect_whole(scene_path("open/pool"), 1); /* the pool is as it was */
+    EXPECT_EQ(usher_remove(scene_path("open/pool")), 0);
+    EXPECT_EQ(rmdir(scene_path("open")), 0);
+    EXPECT_EQ(chmod(scene_directory(), 0700), 0);
+}
+
+/* The temporary name of a new pool on a file system without O_TMPFILE. */
 static void note_name(int watch, char *name, size_t room)
 {
     union {
@@ -179,7 +204,7 @@ static void guess_names(void *unused)
         EXPECT_EQ(strspn(names[n] + 7, "0123456789abcdef"), 16); /* .usher-, then 64 bits */
         EXPECT_EQ(strlen(names[n]), 23);
         for (int other = 0; other < n; other++) {
-            unsigned same = 0; /* not one after the other: about one digit in 16 is the same */
+            unsigned same = 0; /* random: about one digit in 16 is the same */
             for (int c = 7; c < 23; c++) {
                 same += names[n][c] == names[other][c];
             }
@@ -223,7 +248,7 @@ static void with_an_odd_umask(void *context)
     EXPECT_EQ(rmdir(scene_path("run/named")), 0);
 }
 
-static void the_directory_is_ones_own_whatever_the_umask(void)
+static void the_directory_is_private_whatever_the_umask(void)
 {
     static mode_t masks[] = {0, 022, 077, 0777, 0477, 0200, 0300};
     EXPECT_EQ(mkdir(scene_path("run"), 0700), 0);
@@ -236,8 +261,8 @@ static void the_directory_is_ones_own_whatever_the_umask(void)
     EXPECT_EQ(rmdir(scene_path("run")), 0);
 }
 
-/* A user who may only read the file does not get in, and cannot change a byte. But a reader may
-   lock the file against writers: that is denial of service, and SECURITY.md says so. */
+/* A user who may only read the file does not get in and cannot change a byte. But a reader can lock
+   the file against writers: SECURITY.md names this denial of service. */
 static void lock_as_reader(void *unused)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = POOL_LOCK_ROW};
@@ -251,10 +276,10 @@ static void lock_as_reader(void *unused)
     EXPECT(fd >= 0);
     EXPECT_EQ(fcntl(fd, F_OFD_SETLK, &lock), 0); /* to the end: every row */
     atomic_store(&board->step[0], SCENE_DONE);
-    UNTIL(atomic_load(&board->told[0]) == SCENE_LEAVE);
+    UNTIL(atomic_load(&board->order[0]) == SCENE_LEAVE);
 }
 
-static void a_reader_can_keep_others_out_but_not_come_in(void)
+static void a_reader_can_lock_others_out_but_not_enter(void)
 {
     struct usher_seat seat;
     if (!several_users()) {
@@ -267,16 +292,16 @@ static void a_reader_can_keep_others_out_but_not_come_in(void)
     UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
     struct usher_pool *pool = scene_open("read", 0);
     EXPECT_EQ(usher_try_acquire(pool, &seat), -EUSERS);
-    atomic_store(&board->told[0], SCENE_LEAVE);
+    atomic_store(&board->order[0], SCENE_LEAVE);
     EXPECT_EQ(scene_end(reader), 0);
-    EXPECT_EQ(usher_try_acquire(pool, &seat), 0); /* and no longer than that */
+    EXPECT_EQ(usher_try_acquire(pool, &seat), 0); /* only as long as the lock is held */
     usher_close(pool);
     EXPECT_EQ(usher_remove("read"), 0);
     EXPECT_EQ(chmod(scene_directory(), 0700), 0);
 }
 
-/* What is said to be zero is zero, however the pool was used: nothing of us gets there. */
-static void nothing_is_written_but_what_the_format_says(void)
+/* Bytes that the format says are zero stay zero, however the pool is used. */
+static void only_the_bytes_of_the_format_are_written(void)
 {
     static const size_t zeros[][2] = {{80, 128},    {152, 192},   {3712, 3904},
                                       {3912, 3968}, {3976, 4032}, {4040, 4096}};
@@ -307,7 +332,7 @@ static void nothing_is_written_but_what_the_format_says(void)
         }
     }
     EXPECT_EQ(rows, 3);
-    for (size_t at = FORMAT_PAGE + 64 * rows; at < end; at++) { /* rows that nobody ever had */
+    for (size_t at = FORMAT_PAGE + 64 * rows; at < end; at++) { /* rows that were never owned */
         bool of_seat = (at - FORMAT_PAGE) % 64 >= 14 && (at - FORMAT_PAGE) % 64 < 16;
         bool of_guest = at < FORMAT_PAGE + 64 * (size_t)pool->core.rows;
         EXPECT_EQ((unsigned char)bytes[at], of_seat && of_guest ? 0xff : 0);
@@ -316,7 +341,8 @@ static void nothing_is_written_but_what_the_format_says(void)
     EXPECT_EQ(usher_remove("bytes"), 0);
 }
 
-/* This program, setuid bob, run by eve, with her environment: where does it look for pools? */
+/* Eve runs this program, setuid bob, with her environment. In which directory does it look for
+   pools? */
 static void run_with_rights_of_bob(void *unused)
 {
     const char *program = scene_path("setuid");
@@ -324,7 +350,7 @@ static void run_with_rights_of_bob(void *unused)
     become(eve);
     EXPECT_EQ(setenv("USHER_DIR", "/tmp/eves", 1), 0);
     EXPECT_EQ(setenv("USHER_MODULES", scene_path("eves"), 1), 0);
-    struct usher_pool *pool; /* without such rights her module is loaded, and found to be none */
+    struct usher_pool *pool; /* without bob's rights her module is loaded and refused */
     EXPECT_EQ(usher_open(&pool, "zk://localhost/p", NULL), -ELIBBAD);
     (void)execl(program, program, "where", (char *)NULL);
     _exit(70);
@@ -345,7 +371,7 @@ static void copy_program(const char *to)
     EXPECT_EQ(close(from), 0);
 }
 
-static void a_setuid_program_does_not_believe_the_environment(void)
+static void a_setuid_program_ignores_the_environment(void)
 {
     if (!several_users()) {
         return;
@@ -369,8 +395,8 @@ static void a_setuid_program_does_not_believe_the_environment(void)
     EXPECT_EQ(status, 0);
 }
 
-/* As the setuid program: 0 if it would look in the directory of whose rights it has, and loads
-   nothing from where it is told. */
+/* In the setuid program: 0 if it looks in bob's directory and loads no module that the environment
+   names. */
 static int where(void)
 {
     char path[256];
@@ -389,7 +415,7 @@ static int where(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "where") == 0) {
-        _exit(where()); /* a sanitizer that looks for leaks then may not trace it */
+        _exit(where()); /* a leak sanitizer cannot trace a setuid program */
     }
     scene_begin();
     bob = 40000 + 2 * ((uid_t)getpid() % 10000);
@@ -397,10 +423,11 @@ int main(int argc, char **argv)
     RUN(a_directory_made_by_another_is_refused);
     RUN(links_are_not_followed);
     RUN(hard_links_harm_nothing);
+    RUN(in_a_sticky_directory_only_the_owner_removes_a_pool);
     RUN(temporary_names_cannot_be_guessed);
-    RUN(the_directory_is_ones_own_whatever_the_umask);
-    RUN(a_reader_can_keep_others_out_but_not_come_in);
-    RUN(nothing_is_written_but_what_the_format_says);
-    RUN(a_setuid_program_does_not_believe_the_environment);
+    RUN(the_directory_is_private_whatever_the_umask);
+    RUN(a_reader_can_lock_others_out_but_not_enter);
+    RUN(only_the_bytes_of_the_format_are_written);
+    RUN(a_setuid_program_ignores_the_environment);
     return 0;
 }

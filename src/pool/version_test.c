@@ -1,6 +1,6 @@
 /*
- * The header as a promise to programs that were compiled before: versions, the sizes of structs,
- * reserved fields, and the names of errors, each of which has a sentence and a place in usher(3).
+ * The header as a promise to programs compiled earlier: versions, sizes of structs, reserved
+ * fields, and names of errors. Each error has a sentence and an entry in usher(3).
  */
 #include "scene.h"
 
@@ -60,7 +60,7 @@ static bool is_zero(const void *memory, size_t size)
     return true;
 }
 
-static void what_the_library_fills_has_zero_where_it_is_reserved(void)
+static void the_library_sets_reserved_fields_to_zero(void)
 {
     struct usher_pool *pool;
     struct usher_options options = {.seats = 2, .flags = USHER_TIMES};
@@ -70,7 +70,7 @@ static void what_the_library_fills_has_zero_where_it_is_reserved(void)
     struct usher_guest guest;
     struct usher_past past;
     EXPECT_EQ(usher_open(&pool, "reserved", &options), 0);
-    for (int round = 0; round < 3; round++) { /* the slow path, then the fast one */
+    for (int round = 0; round < 3; round++) { /* the slow path, then the fast path */
         memset(&seat, 0xff, sizeof seat);
         memset(&lease, 0xff, sizeof lease);
         memset(&info, 0xff, sizeof info);
@@ -90,7 +90,8 @@ static void what_the_library_fills_has_zero_where_it_is_reserved(void)
     usher_close(pool);
 }
 
-/* The errno value of a name, which ends where it is not a capital letter or digit; 0: none. */
+/* The errno value of the name that ends before the first character that is neither a capital letter
+   nor a digit; 0: none. */
 static int value_of(const char *name, size_t length)
 {
     for (int error = 1; error < 200; error++) {
@@ -107,7 +108,7 @@ static size_t name_length(const char *name)
     return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
-/* The errno value that the header gives to a name of usher's own. */
+/* The errno value that the header defines a USHER_E name as. */
 static int own_value(const char *header, const char *name, size_t length)
 {
     char define[64];
@@ -118,8 +119,8 @@ static int own_value(const char *header, const char *name, size_t length)
     return value_of(at, name_length(at));
 }
 
-/* A sentence of the library's, and an entry in the manual. */
-static void expect_told(const char *manual, const char *name, size_t length, int error)
+/* usher_strerror has a sentence for the error, and usher(3) has an entry. */
+static void expect_documented(const char *manual, const char *name, size_t length, int error)
 {
     char entry[64];
     (void)snprintf(entry, sizeof entry, ".It Bq Er %.*s\n", (int)length, name);
@@ -140,8 +141,9 @@ static void every_error_of_the_header_has_a_sentence_and_is_in_the_manual(void)
     unsigned others = 0;
     for (const char *at = header; (at = strstr(at, "-E")) != NULL; at++) {
         size_t length = name_length(at + 1);
-        if (length > 3 && strncmp(at + 1, "EIO", length) != 0) { /* "such as -EIO" */
-            expect_told(manual, at + 1, length, value_of(at + 1, length));
+        /* "such as -EIO" names no error of a call */
+        if (length > 3 && strncmp(at + 1, "EIO", length) != 0) {
+            expect_documented(manual, at + 1, length, value_of(at + 1, length));
             others++;
         }
     }
@@ -149,7 +151,7 @@ static void every_error_of_the_header_has_a_sentence_and_is_in_the_manual(void)
         size_t length = name_length(at);
         if (strncmp(at, "USHER_EXISTING", length) != 0 &&
             strncmp(at, "USHER_EXCLUSIVE", length) != 0) {
-            expect_told(manual, at, length, own_value(header, at, length));
+            expect_documented(manual, at, length, own_value(header, at, length));
             own++;
         }
     }
@@ -159,7 +161,7 @@ static void every_error_of_the_header_has_a_sentence_and_is_in_the_manual(void)
     free(manual);
 }
 
-/* And the other way round: what the manual has, the header has. */
+/* Each error of the manual is in the header. */
 static void every_error_of_the_manual_is_in_the_header(void)
 {
     char *header = text_of(USHER_SOURCE "/include/usher.h");
@@ -184,7 +186,7 @@ int main(void)
     scene_begin();
     RUN(number_and_name_of_the_version_agree);
     RUN(structs_keep_their_sizes_and_offsets);
-    RUN(what_the_library_fills_has_zero_where_it_is_reserved);
+    RUN(the_library_sets_reserved_fields_to_zero);
     RUN(every_error_of_the_header_has_a_sentence_and_is_in_the_manual);
     RUN(every_error_of_the_manual_is_in_the_header);
     return 0;

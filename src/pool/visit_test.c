@@ -1,7 +1,7 @@
 /*
- * Processes that act on a pool without being guests, in usher_reap and usher_release_for: they have
- * eight rows for that, and where these are in use, perhaps by stopped processes, they become
- * guests. A normal release is never taken for a death.
+ * Processes that act on a pool without being guests, in usher_reap and usher_release_for. The file
+ * has eight rows for these visitors. If all eight are in use, perhaps by stopped processes, a
+ * visitor takes a guest's row. A normal release is never counted as a death.
  */
 #include "pool/pool.h"
 
@@ -14,7 +14,7 @@
 
 enum { GUESTS = 4 };
 
-/* Lock all rows of visitors, by a description of our own, until it is closed. */
+/* Lock all rows of visitors, by an open file description of our own, until it is closed. */
 static int occupy(const struct usher_pool *pool)
 {
     int fd = open(pool->path, O_RDWR | O_CLOEXEC);
@@ -51,7 +51,7 @@ static void hold(void *unused)
     }
 }
 
-/* A child that holds a seat; it is killed. */
+/* Start a child that holds a seat, and kill it. */
 static void leave_a_corpse(void)
 {
     scene_clear();
@@ -60,7 +60,7 @@ static void leave_a_corpse(void)
     scene_kill(child);
 }
 
-static void a_visitor_is_no_guest(void)
+static void a_visitor_uses_no_guests_row(void)
 {
     struct usher_pool *pool = open_small(1);
     leave_a_corpse();
@@ -72,7 +72,7 @@ static void a_visitor_is_no_guest(void)
     finish(pool);
 }
 
-static void where_all_rows_of_visitors_are_in_use_a_guests_row_will_do(void)
+static void a_visitor_without_a_visitors_row_takes_a_guests_row(void)
 {
     struct usher_pool *pool = open_small(2);
     struct usher_seat seat;
@@ -83,12 +83,12 @@ static void where_all_rows_of_visitors_are_in_use_a_guests_row_will_do(void)
     EXPECT_EQ(usher_assign(pool, &seat, getpid()), 0);
     EXPECT_EQ(usher_release_for(pool, getpid()), 1);
     EXPECT_EQ(scene_info(pool).free, 2);
-    EXPECT_EQ(scene_info(pool).reaped, 1); /* the corpse, and nobody else */
+    EXPECT_EQ(scene_info(pool).reaped, 1); /* the killed child, and no other */
     EXPECT_EQ(close(fd), 0);
     finish(pool);
 }
 
-static void where_there_is_no_row_at_all_that_is_said_and_nothing_changes(void)
+static void a_visitor_without_any_row_fails_and_changes_nothing(void)
 {
     struct usher_pool *pool = open_small(GUESTS);
     struct usher_pool *visitor = scene_open("visited", 0);
@@ -113,8 +113,8 @@ static void where_there_is_no_row_at_all_that_is_said_and_nothing_changes(void)
 int main(void)
 {
     scene_begin();
-    RUN(a_visitor_is_no_guest);
-    RUN(where_all_rows_of_visitors_are_in_use_a_guests_row_will_do);
-    RUN(where_there_is_no_row_at_all_that_is_said_and_nothing_changes);
+    RUN(a_visitor_uses_no_guests_row);
+    RUN(a_visitor_without_a_visitors_row_takes_a_guests_row);
+    RUN(a_visitor_without_any_row_fails_and_changes_nothing);
     return 0;
 }

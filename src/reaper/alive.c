@@ -32,7 +32,7 @@ struct alive_round {
     } processes[]; /* by their pids, or some places further */
 };
 
-struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks)
+struct alive_round *usher__alive_round(const struct usher_pool *pool, uint32_t locks)
 {
     uint32_t rows = usher__rows_used(pool);
     uint32_t room = rows < ROUND_FEW ? 0 : ROUND_PROCESSES;
@@ -82,8 +82,8 @@ static bool read_owner(const struct format_row *row, uint64_t *owner, uint64_t *
 }
 
 /* What the witnesses say of the owner as it was read. */
-static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row, uint64_t owner,
-               const struct os_identity *identity)
+static int ask(const struct usher_pool *pool, struct alive_round *round, uint32_t row,
+               uint64_t owner, const struct os_identity *identity)
 {
     uint32_t flags = format_owner_flags(owner);
     bool by_pid = usher__is_askable(pool, owner, identity);
@@ -106,7 +106,7 @@ static int ask(struct usher_pool *pool, struct alive_round *round, uint32_t row,
     return known || (flags & FORMAT_BY_LOCK) ? 1 : -1;
 }
 
-int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row)
+int usher__alive(const struct usher_pool *pool, struct alive_round *round, uint32_t row)
 {
     uint64_t owner;
     uint64_t identity;

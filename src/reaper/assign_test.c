@@ -1,6 +1,7 @@
 /*
- * Seats that are assigned to another process: usher_assign, usher_release_for. Such a seat is taken
- * until that process ends or anybody gives it back, whatever becomes of who acquired it.
+ * Seats that are assigned to another process, the heir: usher_assign, usher_release_for. The seat
+ * stays held until the heir ends or any process releases it, whether the process that acquired it
+ * lives or not.
  */
 #include "mortals.h"
 
@@ -15,7 +16,7 @@ static void idle(void *unused)
     stay();
 }
 
-/* Acquires, assigns to the process told, and then ends in some way. */
+/* Acquire, assign to the process flags[0], and end in one of four ways. */
 static void acquire_and_assign(void *context)
 {
     const int *way = context;
@@ -60,9 +61,9 @@ static void an_assigned_seat_stays_until_that_process_ends(void)
     finish(pool, "assign", 1);
 }
 
-/* The row's lock went with the process that assigned the seat. That does not make the row free,
-   also in a table that is full. */
-static void the_row_of_an_heir_is_not_free_as_long_as_it_lives(void)
+/* The process that assigned the seat has ended, so the row's lock is gone. The row is still not
+   free, even if the table is full. */
+static void the_row_of_a_live_heir_is_not_free(void)
 {
     struct usher_options options = {.seats = 1, .guests = 1};
     struct usher_pool *pool;
@@ -83,14 +84,14 @@ static void the_row_of_an_heir_is_not_free_as_long_as_it_lives(void)
     finish(pool, "assign", 1);
 }
 
-static void end_when_told(void *unused)
+static void end_on_command(void *unused)
 {
     (void)unused;
-    UNTIL(atomic_load(&board->told[0]) == SCENE_LEAVE);
+    UNTIL(atomic_load(&board->order[0]) == SCENE_LEAVE);
 }
 
-/* As a command does whose wrapper is slow to hear of it. */
-static void an_heir_that_ends_by_itself_has_given_its_seat_back(void)
+/* A command ends before its wrapper has called waitpid. */
+static void an_heir_that_exits_has_released_its_seat(void)
 {
     struct usher_pool *pool = scene_open("assign", 1);
     struct usher_seat seat = scene_acquire(pool);
@@ -99,12 +100,12 @@ static void an_heir_that_ends_by_itself_has_given_its_seat_back(void)
     EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
     scene_kill(heir);
     seat = get_soon(pool);
-    EXPECT_EQ(seat.flags, USHER_INHERITED); /* so much for one who was killed */
+    EXPECT_EQ(seat.flags, USHER_INHERITED); /* the first heir was killed */
     EXPECT_EQ(scene_info(pool).reaped, 1);
     scene_clear();
-    heir = scene_start(end_when_told, NULL);
+    heir = scene_start(end_on_command, NULL);
     EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
-    atomic_store(&board->told[0], SCENE_LEAVE);
+    atomic_store(&board->order[0], SCENE_LEAVE);
     EXPECT_EQ(waitid(P_PID, (id_t)heir, &info, WEXITED | WNOWAIT), 0);
     seat = get_soon(pool);
     EXPECT_EQ(seat.flags, 0);
@@ -127,7 +128,7 @@ static void release_for_the_heir(void *unused)
     usher_close(own);
 }
 
-static void anybody_may_give_back_what_is_assigned(void)
+static void any_process_may_release_an_assigned_seat(void)
 {
     struct usher_pool *pool = scene_open("assign", 3);
     pid_t heir = scene_start(idle, NULL);
@@ -138,7 +139,7 @@ static void anybody_may_give_back_what_is_assigned(void)
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 3; i++) {
             seats[i] = scene_acquire(pool);
-            EXPECT_EQ(seats[i].flags, 0); /* given back, nobody died */
+            EXPECT_EQ(seats[i].flags, 0); /* released: no process died */
         }
         EXPECT_EQ(usher_assign(pool, &seats[0], heir), 0);
         EXPECT_EQ(usher_assign(pool, &seats[2], heir), 0);
@@ -151,7 +152,7 @@ static void anybody_may_give_back_what_is_assigned(void)
     }
     EXPECT_EQ(scene_info(pool).served, 60);
     EXPECT_EQ(scene_info(pool).reaped, 0);
-    /* By the process itself that has assigned it, and with others waiting. */
+    /* The process that assigned the seats releases them, while others wait. */
     struct usher_seat last[3] = {scene_acquire(pool), scene_acquire(pool), scene_acquire(pool)};
     EXPECT_EQ(usher_assign(pool, &last[1], heir), 0);
     pid_t waiter = scene_waiter(1, "assign", 1);
@@ -173,13 +174,13 @@ static void *be_a_thread(void *unused)
     return NULL;
 }
 
-static void a_seat_is_assigned_to_living_processes_only(void)
+static void a_seat_is_assigned_to_live_processes_only(void)
 {
     struct usher_pool *pool = scene_open("assign", 1);
     struct usher_seat seat = scene_acquire(pool);
     struct usher_seat copy = seat;
     pthread_t thread;
-    pid_t gone = scene_start(come_and_go, "other"); /* of another pool: it just ends */
+    pid_t gone = scene_start(come_and_go, "other"); /* a process that ends; it uses another pool */
     EXPECT_EQ(scene_end(gone), 0);
     scene_clear();
     EXPECT_EQ(usher_assign(pool, &seat, gone), -ESRCH);
@@ -190,19 +191,19 @@ static void a_seat_is_assigned_to_living_processes_only(void)
     EXPECT_EQ(pthread_create(&thread, NULL, be_a_thread, NULL), 0);
     UNTIL(atomic_load(&board->flags[2]) != 0);
     int error = usher_assign(pool, &seat, (pid_t)atomic_load(&board->flags[2]));
-    EXPECT(error == -ESRCH || error == -EINVAL); /* a thread is no process */
+    EXPECT(error == -ESRCH || error == -EINVAL); /* a thread is not a process */
     atomic_store(&board->flags[3], 1);
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     pid_t zombie = scene_start(idle, NULL);
     kill_to_zombie(zombie);
-    EXPECT_EQ(usher_assign(pool, &seat, zombie), -ESRCH); /* it must be alive */
+    EXPECT_EQ(usher_assign(pool, &seat, zombie), -ESRCH); /* the heir must be alive */
     EXPECT_EQ(scene_end(zombie), SIGKILL);
     copy.request++;
     EXPECT_EQ(usher_assign(pool, &copy, getppid()), -EPERM);
-    EXPECT_EQ(scene_info(pool).holders, 1); /* and it is ours still */
+    EXPECT_EQ(scene_info(pool).holders, 1); /* we still hold the seat */
     EXPECT_EQ(usher_release(pool, &seat), 0);
     EXPECT_EQ(usher_assign(pool, &seat, getppid()), -EPERM);
-    /* To ourselves: it stays until we end, or give it back as assigned. */
+    /* Assign the seat to ourselves: it stays held until we end or call usher_release_for. */
     usher_close(pool);
     for (unsigned keep = 0; keep <= USHER_KEEP; keep += USHER_KEEP) {
         struct usher_options options = {.flags = keep};
@@ -266,7 +267,7 @@ static void compete_to_release(void *unused)
     usher_close(own);
 }
 
-static void what_several_give_back_at_once_is_counted_once(void)
+static void a_seat_released_by_several_is_counted_once(void)
 {
     struct usher_pool *pool = scene_open("compete", 2);
     scene_clear();
@@ -291,7 +292,34 @@ static void what_several_give_back_at_once_is_counted_once(void)
     finish(pool, "compete", 2);
 }
 
-/* Acquires a seat that another has for a while, so that it waits; then hands it to its heir. */
+static void a_seat_can_be_released_for_its_holder_after_the_pool_is_removed(void)
+{
+    struct usher_pool *pool = scene_open("assign", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    pid_t heir = scene_start(idle, NULL);
+    EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
+    EXPECT_EQ(usher_discard("assign"), 0);
+    EXPECT_EQ(usher_release_for(pool, heir), 1);
+    EXPECT_EQ(usher_release_for(pool, heir), 0);
+    usher_close(pool);
+    scene_kill(heir);
+}
+
+static void the_history_has_seats_released_for_others_and_no_reaped_ones(void)
+{
+    struct usher_pool *pool = scene_open("assign", 1);
+    struct usher_seat seat = scene_acquire(pool);
+    EXPECT_EQ(usher_assign(pool, &seat, getpid()), 0);
+    EXPECT_EQ(usher_release_for(pool, getpid()), 1);
+    EXPECT_EQ(usher_history(pool, NULL, 0), 1);
+    scene_clear();
+    scene_kill(scene_holder(0, "assign"));
+    EXPECT_EQ(usher_reap(pool), 1);
+    EXPECT_EQ(usher_history(pool, NULL, 0), 1);
+    finish(pool, "assign", 1);
+}
+
+/* Wait for a seat, assign it to the parent, release it, and enter again without waiting. */
 static void *wait_assign_and_come_again(void *context)
 {
     struct usher_pool *pool = context;
@@ -305,7 +333,7 @@ static void *wait_assign_and_come_again(void *context)
 
 /* Three seats were given back, and one of the three guests had waited. A process notes a seat after
    it has given it back, so that the order is not certain. */
-static void the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones(void)
+static void the_wait_for_an_assigned_seat_is_not_counted_again(void)
 {
     enum { WAITED_MS = 20 };
     struct usher_pool *pool;
@@ -316,7 +344,7 @@ static void the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones(void)
     struct usher_seat seat = scene_acquire(pool);
     EXPECT_EQ(pthread_create(&thread, NULL, wait_assign_and_come_again, pool), 0);
     struct usher_guest guests[2] = {{.since_ns = 0}};
-    do { /* the wait is measured from the time that is noted then */
+    do { /* the wait is measured from the time that is recorded then */
         (void)usher_inspect(pool, NULL, guests, 2);
     } while (guests[1].position != 1 || guests[1].since_ns == 0);
     scene_pause_us(WAITED_MS * 1000 + 1000);
@@ -335,12 +363,14 @@ int main(void)
 {
     scene_begin();
     RUN(an_assigned_seat_stays_until_that_process_ends);
-    RUN(the_row_of_an_heir_is_not_free_as_long_as_it_lives);
-    RUN(an_heir_that_ends_by_itself_has_given_its_seat_back);
-    RUN(anybody_may_give_back_what_is_assigned);
-    RUN(a_seat_is_assigned_to_living_processes_only);
+    RUN(the_row_of_a_live_heir_is_not_free);
+    RUN(an_heir_that_exits_has_released_its_seat);
+    RUN(any_process_may_release_an_assigned_seat);
+    RUN(a_seat_is_assigned_to_live_processes_only);
     RUN(one_of_several_assigned_seats_can_be_given_back);
-    RUN(what_several_give_back_at_once_is_counted_once);
-    RUN(the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones);
+    RUN(a_seat_released_by_several_is_counted_once);
+    RUN(the_wait_for_an_assigned_seat_is_not_counted_again);
+    RUN(a_seat_can_be_released_for_its_holder_after_the_pool_is_removed);
+    RUN(the_history_has_seats_released_for_others_and_no_reaped_ones);
     return 0;
 }

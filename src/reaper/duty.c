@@ -139,8 +139,8 @@ void usher__duty_woke(struct duty *duty, uint32_t marks, bool woken)
 }
 
 /* A waiter that has waited for less than SCAN_SOON_NS leaves others behind that have yet to scan
-   for the first time. Now and then any other sees to the scanners, too: the one that should have
-   done so may have been killed. */
+   for the first time. One in SCAN_ANY of the other waiters also passes the duty on: the waiter that
+   should have done so may have been killed. */
 void usher__duty_end(struct duty *duty, bool gave_up, int64_t waited_ns, int64_t now)
 {
     bool sees = duty->place <= SCAN_SECOND || scatter(duty->row, now) % SCAN_ANY == 0;

@@ -1,8 +1,8 @@
 /*
- * A process is told from every other that has its number: one that comes after it, one of before
- * the machine was started, one in a container. Nobody alive loses a seat to a number, and nobody
- * waits for a number when its process is gone. Needs to be allowed to make namespaces; forks,
- * execs, zombies are the matter of fork_test and process_test.
+ * The library distinguishes processes that have the same pid: a later one, one of an earlier boot,
+ * one in a container. No live process loses a seat because of a pid, and no seat stays held because
+ * another process has the pid of its dead holder. Needs the right to create namespaces. fork_test
+ * and process_test cover fork, exec and zombies.
  */
 #include "mortals.h"
 #include "spaces.h"
@@ -20,13 +20,13 @@ static void idle(void *unused)
     stay();
 }
 
-/* A child that no fork handler has heard of: it keeps the lock of its parent's row. */
+/* Create a child without calling fork handlers: it keeps the lock of its parent's row. */
 static pid_t bare_clone(void)
 {
     return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
-/* Ways to have a place in the pool and die: flags[1] is its process. */
+/* Ways to be in the pool and die: flags[1] is the process. */
 enum dying { HOLDER, HOLDER_WITH_ORPHAN, WAITER, HEIR, DYING };
 
 static void hold_and_leave_an_orphan(void *unused)
@@ -64,8 +64,8 @@ static pid_t begin_dying(struct usher_pool *pool, enum dying how)
     return child;
 }
 
-/* Another process has the number of the dead one. It holds nothing; a seat that it gets is its own
-   and stays so. */
+/* Another process gets the pid of the dead one. It holds nothing. A seat that it acquires is its
+   own. */
 static void reuse(struct usher_pool *pool, enum dying how)
 {
     struct usher_seat held = {0};
@@ -95,7 +95,7 @@ static void reuse(struct usher_pool *pool, enum dying how)
     EXPECT_EQ(usher_release_for(pool, next), 0);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     scene_kill(next);
-    /* A third one, which is a guest itself. */
+    /* A third process with this pid becomes a guest. */
     EXPECT(space_next_pid(dead));
     EXPECT_EQ(scene_holder(3, "again"), dead);
     expect_taken(pool);
@@ -118,7 +118,7 @@ static void reuse_pids(void *unused)
     usher_close(pool);
 }
 
-static void a_process_with_the_number_of_a_dead_one_has_nothing_of_it(void)
+static void a_process_with_the_pid_of_a_dead_one_holds_nothing_of_it(void)
 {
     struct usher_pool *pool = scene_open("again", 1);
     for (int proc = 0; proc < 2; proc++) {
@@ -128,7 +128,8 @@ static void a_process_with_the_number_of_a_dead_one_has_nothing_of_it(void)
     finish(pool, "again", 1);
 }
 
-/* The same seen from outside, where neither number is known: the lock tells. */
+/* The same seen from another pid namespace, where neither pid is known: only the lock shows the
+   death. */
 static void die_and_be_followed(void *unused)
 {
     (void)unused;
@@ -143,7 +144,7 @@ static void die_and_be_followed(void *unused)
     stay();
 }
 
-static void from_outside_a_number_says_nothing(void)
+static void from_outside_only_the_lock_shows_a_death(void)
 {
     struct usher_pool *pool = scene_open("outside", 1);
     scene_clear();
@@ -160,7 +161,7 @@ static void from_outside_a_number_says_nothing(void)
     finish(pool, "outside", 1);
 }
 
-/* In a container: wait for the seat that somebody outside has, whose number is unknown here. */
+/* In a container: wait for a seat whose holder is outside. Its pid is unknown here. */
 static void wait_inside(void *unused)
 {
     struct usher_pool *pool = scene_open("both", 0);
@@ -194,7 +195,7 @@ static void a_container_and_the_outside_see_each_other_live_and_die(void)
         }
         UNTIL(atomic_load(&board->flags[0]) == 2);
         EXPECT_EQ(board->seat[0].flags, round < 2 ? USHER_INHERITED : 0);
-        expect_taken(pool); /* the way back */
+        expect_taken(pool); /* the same from outside */
         scene_kill(container);
         struct usher_seat seat = get_soon(pool);
         EXPECT_EQ(seat.flags, USHER_INHERITED);
@@ -217,8 +218,8 @@ static void copy_file(const char *from, const char *to)
     EXPECT_EQ(close(out), 0);
 }
 
-/* A process notes the boot when it first opens a pool: those who are to see another one are started
-   before this one has. */
+/* A process records the boot when it first opens a pool. So the processes that are to see another
+   boot are started before this process opens one. */
 enum { AFTER_REBOOT, VIEWS, VIEWERS = VIEWS + 2 };
 static pid_t viewers[VIEWERS];
 
@@ -241,7 +242,7 @@ static pid_t begin_viewer(int number)
     return viewers[number];
 }
 
-/* What stands in boot_id is that of another boot: something that is procfs's, too. */
+/* boot_id shows another text, from a file that is also on procfs. */
 static void see_another_boot(void)
 {
     EXPECT(own_mounts());
@@ -260,13 +261,13 @@ static void the_same_boot(void *unused)
     (void)unused;
     struct usher_pool *pool = scene_open("same", 3);
     EXPECT_EQ(usher_reap(pool), 2);
-    EXPECT_EQ(scene_info(pool).holders, 1); /* the heir, who needs no lock */
+    EXPECT_EQ(scene_info(pool).holders, 1); /* the heir, which has no lock */
     usher_close(pool);
 }
 
-/* The file as a disk keeps it: its locks are gone, and by chance each number and each identity in
-   it is that of a process that lives now. That one is not in the pool. */
-static void a_pool_that_is_older_than_the_boot_has_only_dead_guests(void)
+/* The file as a disk keeps it: the locks are gone, and each pid and each identity in it happens to
+   belong to a process that lives now. None of these is in the pool. */
+static void a_pool_older_than_the_boot_has_only_dead_guests(void)
 {
     struct usher_pool *pool = scene_open("disk", 3);
     scene_clear();
@@ -284,7 +285,7 @@ static void a_pool_that_is_older_than_the_boot_has_only_dead_guests(void)
     EXPECT_EQ(scene_end(begin_viewer(AFTER_REBOOT)), 0);
     EXPECT_EQ(usher_discard("same"), 0);
     EXPECT_EQ(usher_remove("after"), 0);
-    EXPECT_EQ(usher_reap(pool), 0); /* nothing has happened to those who live */
+    EXPECT_EQ(usher_reap(pool), 0); /* live guests of the original keep their seats */
     scene_leave(0, holder);
     scene_leave(1, waiter);
     scene_kill(heir);
@@ -292,7 +293,7 @@ static void a_pool_that_is_older_than_the_boot_has_only_dead_guests(void)
     finish(pool, "disk", 3);
 }
 
-/* A container may show a boot_id that is made up, to processes of our pid namespace, too. */
+/* A container may show an invented boot_id, also to processes of our pid namespace. */
 static void see_a_made_up_boot(void)
 {
     EXPECT(own_mounts());
@@ -304,7 +305,7 @@ static void see_a_made_up_boot(void)
 
 struct view {
     void (*change)(void);
-    bool heir; /* an heir is known by its number alone */
+    bool heir; /* an heir is known by its pid and identity alone */
 };
 
 static void look_from_another_boot(void *context)
@@ -330,7 +331,7 @@ static void look_from_another_boot(void *context)
 
 static struct view views[] = {{see_another_boot, false}, {see_a_made_up_boot, true}};
 
-static void who_sees_another_boot_takes_nobody_alive_for_dead(void)
+static void a_process_that_sees_another_boot_reaps_no_live_guest(void)
 {
     for (int v = 0; v < 2; v++) {
         struct usher_pool *pool = scene_open("boots", 2);
@@ -347,7 +348,7 @@ static void who_sees_another_boot_takes_nobody_alive_for_dead(void)
         scene_kill(second);
         atomic_store(&board->flags[1], 1);
         UNTIL(atomic_load(&board->flags[0]) == 2);
-        EXPECT_EQ(usher_reap(pool), 0); /* the way back */
+        EXPECT_EQ(usher_reap(pool), 0); /* the same from here */
         EXPECT_EQ(scene_info(pool).holders, 1);
         if (views[v].heir) {
             EXPECT_EQ(kill((pid_t)atomic_load(&board->flags[2]), SIGKILL), 0);
@@ -364,8 +365,8 @@ static void who_sees_another_boot_takes_nobody_alive_for_dead(void)
     (void)unlink(scene_path("made-up"));
 }
 
-/* Without /proc a process cannot tell its pid namespace, and who looks from there knows no numbers:
-   then the locks do. */
+/* Without /proc a process does not know its pid namespace, so it can use no pid. Then the locks
+   decide. */
 static void hold_without_proc(void *unused)
 {
     (void)unused;
@@ -380,7 +381,7 @@ static void hold_without_proc(void *unused)
     stay();
 }
 
-static void without_proc_the_living_are_told_from_the_dead(void)
+static void without_proc_the_locks_show_who_is_dead(void)
 {
     struct usher_pool *pool = scene_open("bare", 1);
     scene_clear();
@@ -410,11 +411,11 @@ int main(void)
     for (int v = 0; v < VIEWERS; v++) {
         viewers[v] = scene_start(await_begin, &all[v]);
     }
-    RUN(a_process_with_the_number_of_a_dead_one_has_nothing_of_it);
-    RUN(from_outside_a_number_says_nothing);
+    RUN(a_process_with_the_pid_of_a_dead_one_holds_nothing_of_it);
+    RUN(from_outside_only_the_lock_shows_a_death);
     RUN(a_container_and_the_outside_see_each_other_live_and_die);
-    RUN(a_pool_that_is_older_than_the_boot_has_only_dead_guests);
-    RUN(who_sees_another_boot_takes_nobody_alive_for_dead);
-    RUN(without_proc_the_living_are_told_from_the_dead);
+    RUN(a_pool_older_than_the_boot_has_only_dead_guests);
+    RUN(a_process_that_sees_another_boot_reaps_no_live_guest);
+    RUN(without_proc_the_locks_show_who_is_dead);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Processes that share a pool across pid namespaces, where one number means several processes:
- * nobody is taken for another, or for dead. Needs to be allowed to make a namespace.
+ * Processes that share a pool across pid namespaces, where one pid can mean several processes. No
+ * process is taken for another, or for dead. Needs the right to create a namespace.
  */
 #include "mortals.h"
 #include "spaces.h"
@@ -12,10 +12,10 @@ static void hold_as_process_1(void *context)
     EXPECT_EQ(getpid(), 1);
     EXPECT_EQ(usher_acquire(own, &board->seat[*i]), 0);
     atomic_store(&board->step[*i], SCENE_DONE);
-    while (atomic_load(&board->told[*i]) == SCENE_STAY) {
+    while (atomic_load(&board->order[*i]) == SCENE_STAY) {
         scene_pause_us(500);
     }
-    if (atomic_load(&board->told[*i]) == SCENE_LEAVE) {
+    if (atomic_load(&board->order[*i]) == SCENE_LEAVE) {
         EXPECT_EQ(usher_release(own, &board->seat[*i]), 0);
         usher_close(own);
     }
@@ -35,19 +35,19 @@ static void a_holder_in_another_namespace_is_alive_until_it_dies(void)
         scene_clear();
         pid_t child = space_start(hold_as_process_1, &zero, false);
         UNTIL(atomic_load(&board->step[0]) == SCENE_DONE);
-        for (int i = 0; i < 1000; i++) { /* process 1 of ours is another */
+        for (int i = 0; i < 1000; i++) { /* process 1 of our namespace is another one */
             EXPECT_EQ(usher_reap(pool), 0);
         }
         expect_taken(pool);
         EXPECT_EQ(usher_inspect(pool, NULL, &guest, 1), 1);
-        EXPECT_EQ(guest.pid, 0); /* its number there is somebody else's here */
+        EXPECT_EQ(guest.pid, 0); /* its pid there means another process here */
         EXPECT_EQ(guest.alive, 1);
         pid_t waiter = scene_waiter(1, "space", 1);
         if (round % 2 == 0) {
-            atomic_store(&board->told[0], SCENE_LEAVE);
+            atomic_store(&board->order[0], SCENE_LEAVE);
             EXPECT_EQ(scene_end(child), 0);
         } else {
-            scene_kill(child); /* and with it process 1, its child */
+            scene_kill(child); /* process 1, its child, dies with it */
         }
         UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
         EXPECT_EQ(board->seat[1].flags, round % 2 == 0 ? 0 : USHER_INHERITED);
@@ -56,8 +56,8 @@ static void a_holder_in_another_namespace_is_alive_until_it_dies(void)
     finish(pool, "space", 1);
 }
 
-/* Process 1 of a namespace, and process 2: look at a holder that is process 1 of another, and come
-   and die beside it. */
+/* Process 1 of a namespace, and process 2: look at a holder that is process 1 of another namespace,
+   then hold and die beside it. */
 static void hold_and_be_killed(void *unused)
 {
     (void)unused;
@@ -80,11 +80,11 @@ static void collide(void *unused)
     EXPECT_EQ(seat.flags, USHER_INHERITED);
     struct usher_seat other;
     EXPECT_EQ(usher_try_acquire(own, &other), -EAGAIN);
-    (void)raise(SIGKILL); /* is ignored: process 1 */
-    _exit(0);             /* with the seat */
+    (void)raise(SIGKILL); /* process 1 ignores it */
+    _exit(0);             /* while it holds the seat */
 }
 
-static void pids_that_collide_are_never_mixed_up(void)
+static void guests_with_the_same_pid_are_not_confused(void)
 {
     int zero = 0;
     int one = 1;
@@ -109,7 +109,7 @@ static void pids_that_collide_are_never_mixed_up(void)
         EXPECT(seat.number != board->seat[0].number && seat.number != board->seat[1].number);
         EXPECT_EQ(usher_release(pool, &seat), 0);
     }
-    atomic_store(&board->told[0], SCENE_LEAVE);
+    atomic_store(&board->order[0], SCENE_LEAVE);
     EXPECT_EQ(scene_end(first), 0);
     scene_kill(second);
     UNTIL(usher_reap(pool) == 1);
@@ -117,7 +117,7 @@ static void pids_that_collide_are_never_mixed_up(void)
     finish(pool, "space", 3);
 }
 
-/* A holder with a child of its own, that is killed: flags[2] is the child. */
+/* A holder that has a child, flags[2], and is killed. */
 static void hold_and_fork(void *unused)
 {
     (void)unused;
@@ -141,7 +141,7 @@ static void leave_a_child(void *unused)
     stay();
 }
 
-/* Outside only the lock tells, and the child must not have it. */
+/* From outside only the lock shows the death. The child must not have inherited it. */
 static void from_outside_a_child_is_not_taken_for_its_parent(void)
 {
     if (!space_allowed()) {
@@ -155,7 +155,7 @@ static void from_outside_a_child_is_not_taken_for_its_parent(void)
     atomic_store(&board->flags[1], 1);
     UNTIL(atomic_load(&board->flags[0]) == 1);
     EXPECT_EQ(usher_reap(pool), 1);
-    scene_kill(container); /* and the child with it */
+    scene_kill(container); /* the child dies with it */
     finish(pool, "outside", 1);
 }
 
@@ -177,7 +177,7 @@ static void assign_inside(void *context)
     EXPECT_EQ(usher_assign(pool, &seat, heir), 0);
     atomic_store(&board->flags[1], heir);
     atomic_store(&board->flags[0], 1);
-    UNTIL(atomic_load(&board->told[0]) == SCENE_LEAVE);
+    UNTIL(atomic_load(&board->order[0]) == SCENE_LEAVE);
     struct usher_pool *other = scene_open("kept", 0);
     EXPECT_EQ(usher_release_for(other, heir),
               1); /* its keeper has the lock, and does not guard it */
@@ -208,7 +208,7 @@ static void a_container_that_ends_with_an_assigned_seat_and_its_keeper_leaves_th
         EXPECT_EQ(guest.pid, 0);
         EXPECT_EQ(guest.pid_there, (pid_t)atomic_load(&board->flags[1]));
         if (round == 2) {
-            atomic_store(&board->told[0], SCENE_LEAVE);
+            atomic_store(&board->order[0], SCENE_LEAVE);
             struct usher_seat seat = get_soon(pool);
             EXPECT_EQ(seat.flags, 0);
             EXPECT_EQ(usher_release(pool, &seat), 0);
@@ -249,7 +249,7 @@ int main(void)
 {
     scene_begin();
     RUN(a_holder_in_another_namespace_is_alive_until_it_dies);
-    RUN(pids_that_collide_are_never_mixed_up);
+    RUN(guests_with_the_same_pid_are_not_confused);
     RUN(from_outside_a_child_is_not_taken_for_its_parent);
     if (space_allowed()) {
         RUN(a_container_that_ends_with_an_assigned_seat_and_its_keeper_leaves_the_seat);

@@ -1,99 +1,13 @@
 /*
- * Processes that share a pool and are killed, end, are stopped, become zombies: who is dead is
- * found out, also on an old kernel and without descriptors, who lives is never taken for dead, and
- * the others lose nothing by it. Real processes, real kills. Processes that fork and exec are
- * fork_test's matter, those in other pid namespaces namespace_test's.
+ * Processes that share a pool and are killed, end, are stopped or become zombies. The library finds
+ * every dead one, also on an old kernel and without descriptors. It never takes a live one for
+ * dead, and the other guests lose nothing. inherited_test covers the seats of the dead, fork_test
+ * fork and exec, namespace_test other pid namespaces.
  */
 #include "mortals.h"
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
-
-static void a_killed_holder_leaves_its_seat_to_the_next_who_is_told(void)
-{
-    struct usher_pool *pool = scene_open("kill", 1);
-    for (int round = 1; round <= 10; round++) {
-        scene_clear();
-        pid_t holder = scene_holder(0, "kill");
-        pid_t first = scene_waiter(1, "kill", 1);
-        pid_t second = scene_waiter(2, "kill", 2);
-        EXPECT_EQ(board->seat[0].flags, 0);
-        scene_kill(holder);
-        UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
-        EXPECT_EQ(atomic_load(&board->result[1]), 0);
-        EXPECT_EQ(board->seat[1].flags, USHER_INHERITED);
-        EXPECT_EQ(scene_info(pool).reaped, (uint64_t)round);
-        EXPECT(atomic_load(&board->step[2]) != SCENE_DONE);
-        scene_leave(1, first);
-        UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
-        EXPECT_EQ(board->seat[2].flags, 0); /* it was given back by one who lives */
-        scene_leave(2, second);
-        struct usher_seat seat = scene_acquire(pool);
-        EXPECT_EQ(seat.flags, 0);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-    }
-    finish(pool, "kill", 1);
-}
-
-static void only_the_seat_that_somebody_died_in_is_inherited(void)
-{
-    struct usher_pool *pool = scene_open("three", 3);
-    struct usher_seat seats[3];
-    pid_t holders[3];
-    for (int i = 0; i < 3; i++) {
-        holders[i] = scene_holder(i, "three");
-    }
-    scene_kill(holders[1]);
-    scene_leave(0, holders[0]);
-    scene_leave(2, holders[2]);
-    EXPECT_EQ(usher_reap(pool), 1);
-    for (int round = 0; round < 2; round++) {
-        for (int i = 0; i < 3; i++) {
-            seats[i] = scene_acquire(pool);
-            EXPECT_EQ(seats[i].flags,
-                      round == 0 && seats[i].number == board->seat[1].number ? USHER_INHERITED : 0);
-        }
-        for (int i = 0; i < 3; i++) {
-            EXPECT_EQ(usher_release(pool, &seats[i]), 0);
-        }
-    }
-    finish(pool, "three", 3);
-}
-
-static void acquire_and_exit(void *name)
-{
-    (void)scene_acquire(scene_open(name, 0));
-}
-
-static void a_holder_that_just_ends_has_died_in_its_seat(void)
-{
-    struct usher_pool *pool = scene_open("exit", 1);
-    for (int round = 0; round < 20; round++) {
-        scene_in_child(acquire_and_exit, "exit");
-        struct usher_seat seat = get_soon(pool);
-        EXPECT_EQ(seat.flags, USHER_INHERITED);
-        EXPECT_EQ(usher_release(pool, &seat), 0);
-    }
-    EXPECT_EQ(scene_info(pool).reaped, 20);
-    finish(pool, "exit", 1);
-}
-
-/* The seat of a dead holder is free for any call, however short its deadline. */
-static void the_seat_of_the_dead_is_had_without_waiting(void)
-{
-    struct timespec past = {1, 0};
-    struct usher_pool *pool = scene_open("dead", 1);
-    struct usher_seat seat;
-    scene_kill(scene_holder(0, "dead"));
-    EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
-    EXPECT_EQ(usher_release(pool, &seat), 0);
-    scene_kill(scene_holder(0, "dead"));
-    EXPECT_EQ(usher_acquire_until(pool, &seat, &past), 0);
-    EXPECT_EQ(seat.flags, USHER_INHERITED);
-    EXPECT_EQ(usher_release(pool, &seat), 0);
-    EXPECT_EQ(scene_info(pool).gave_up, 0);
-    finish(pool, "dead", 1);
-}
 
 static void a_zombie_is_dead(void)
 {
@@ -118,7 +32,7 @@ static void a_zombie_is_dead(void)
     finish(pool, "zombie", 1);
 }
 
-static void who_is_stopped_keeps_what_it_has_and_delays_nobody(void)
+static void a_stopped_process_keeps_its_seat_and_delays_no_other(void)
 {
     struct usher_pool *pool = scene_open("stop", 2);
     pid_t stopped = scene_holder(0, "stop");
@@ -129,14 +43,16 @@ static void who_is_stopped_keeps_what_it_has_and_delays_nobody(void)
     struct usher_seat seat;
     EXPECT_EQ(kill(stopped, SIGSTOP), 0);
     EXPECT_EQ(kill(waiter, SIGSTOP), 0);
-    EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT); /* many have looked by now */
+    /* many scans have passed by now */
+    EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT);
     EXPECT_EQ(usher_reap(pool), 0);
     EXPECT_EQ(scene_info(pool).holders, 2);
-    scene_leave(1, holder); /* its seat is the stopped waiter's, and stays so */
+    scene_leave(1, holder); /* the stopped waiter is granted its seat, and keeps it */
     soon = scene_in_ms(400);
     EXPECT_EQ(usher_acquire_until(pool, &seat, &soon), -ETIMEDOUT);
     EXPECT(atomic_load(&board->step[3]) != SCENE_DONE);
-    EXPECT_EQ(usher_resize(pool, 3), 0); /* one more: past the stopped ones it goes */
+    /* the third seat goes to a waiter behind the stopped ones */
+    EXPECT_EQ(usher_resize(pool, 3), 0);
     UNTIL(atomic_load(&board->step[3]) == SCENE_DONE);
     EXPECT_EQ(kill(stopped, SIGCONT), 0);
     EXPECT_EQ(kill(waiter, SIGCONT), 0);
@@ -148,7 +64,7 @@ static void who_is_stopped_keeps_what_it_has_and_delays_nobody(void)
     finish(pool, "stop", 3);
 }
 
-static void the_dead_in_line_are_passed_over_and_the_order_stays(void)
+static void dead_waiters_are_skipped_and_the_order_stays(void)
 {
     enum { LINE = 24 };
     struct usher_pool *pool = scene_open("line", 1);
@@ -160,7 +76,7 @@ static void the_dead_in_line_are_passed_over_and_the_order_stays(void)
     for (int i = 0; i < LINE; i++) {
         waiters[i] = scene_waiter(i, "line", (uint32_t)i + 1);
     }
-    for (int i = 0; i < LINE; i++) { /* some alone, some side by side, the first and the last */
+    for (int i = 0; i < LINE; i++) { /* single ones, neighbours, the first and the last */
         if (i < 3 || i % 5 == 0 || i == LINE - 1) {
             scene_kill(waiters[i]);
             waiters[i] = 0;
@@ -172,7 +88,7 @@ static void the_dead_in_line_are_passed_over_and_the_order_stays(void)
         if (waiters[i] != 0) {
             UNTIL(atomic_load(&board->step[i]) == SCENE_DONE);
             EXPECT(atomic_load(&board->turn[i]) == ++last);
-            EXPECT_EQ(board->seat[i].flags, 0); /* nobody sat down and died */
+            EXPECT_EQ(board->seat[i].flags, 0); /* no holder died */
             scene_leave(i, waiters[i]);
         }
     }
@@ -195,7 +111,7 @@ static void fill_and_stay(void *context)
     EXPECT(false);
 }
 
-static void a_table_full_of_the_dead_is_not_full(void)
+static void a_table_full_of_dead_guests_has_room(void)
 {
     struct usher_options options = {.seats = 5, .guests = 6};
     struct usher_pool *pool;
@@ -215,14 +131,14 @@ static void a_table_full_of_the_dead_is_not_full(void)
         EXPECT_EQ(usher_try_acquire(pool, &seat), 0);
         EXPECT_EQ(usher_release(pool, &seat), 0);
         EXPECT(round % 2 == 0 || scene_end(child) == SIGKILL);
-        usher_close(pool); /* so that the next has all six rows */
+        usher_close(pool); /* so that the next round has all six rows */
         EXPECT_EQ(usher_open(&pool, "full", &options), 0);
     }
     finish(pool, "full", 5);
 }
 
-/* One large pool, all of whose guests have died, then a small one: what is left to do in the first
-   is not done in the second, where there is no such guest. */
+/* All guests of a large pool have died. Work that is left to do there is not done in a small pool,
+   which has no such rows. */
 static void hold_99_and_wait(void *unused)
 {
     struct usher_pool *pool = scene_open("large", 0);
@@ -234,7 +150,7 @@ static void hold_99_and_wait(void *unused)
     EXPECT_EQ(usher_acquire(pool, &seat), 0);
 }
 
-static void what_is_left_to_do_in_one_pool_is_not_done_in_another(void)
+static void pending_work_of_one_pool_is_not_done_in_another(void)
 {
     struct usher_options options = {.seats = 99, .guests = 100};
     struct usher_pool *large;
@@ -247,7 +163,7 @@ static void what_is_left_to_do_in_one_pool_is_not_done_in_another(void)
     for (int round = 0; round < 3; round++) {
         pid_t child = scene_start(hold_99_and_wait, NULL);
         UNTIL(scene_info(large).waiters == 1);
-        scene_pause_us(2000); /* so that it sleeps, most likely */
+        UNTIL(process_state(child) == 'S');
         scene_kill(child);
         EXPECT_EQ(usher_resize(large, 99),
                   0); /* takes a row from the dead, and does nothing else */
@@ -274,7 +190,7 @@ static void inspecting_shows_the_processes_and_counts_what_they_did(void)
     for (int i = 0; i < 3; i++) {
         waiters[i] = scene_waiter(i + 2, "look", (uint32_t)i + 1);
     }
-    do { /* when it began to wait is noted as soon as it does */
+    do { /* a waiter records its time as soon as it waits */
         EXPECT_EQ(usher_inspect(pool, &info, guests, 8), 5);
     } while (guests[2].since_ns == 0 || guests[3].since_ns == 0 || guests[4].since_ns == 0);
     EXPECT_EQ(guests[board->seat[0].number].pid, holders[0]);
@@ -291,9 +207,9 @@ static void inspecting_shows_the_processes_and_counts_what_they_did(void)
     }
     EXPECT_EQ(info.guests_used, 5);
     scene_kill(waiters[1]);
-    /* dead; or a waiter reaps it just now, and then it cannot be told */
+    /* it is dead; or another waiter is reaping it, and then `alive` is unknown */
     EXPECT(usher_inspect(pool, &info, guests, 8) == 4 || guests[3].alive != 1);
-    UNTIL(usher_reap(pool) >= 0 && scene_info(pool).reaped == 1); /* by us, or by one who waits */
+    UNTIL(usher_reap(pool) >= 0 && scene_info(pool).reaped == 1); /* we reap it, or a waiter does */
     EXPECT_EQ(usher_inspect(pool, &info, guests, 8), 4);
     EXPECT_EQ(guests[3].pid, waiters[2]);
     EXPECT_EQ(guests[3].position, 2);
@@ -310,7 +226,7 @@ static void inspecting_shows_the_processes_and_counts_what_they_did(void)
     EXPECT_EQ(usher_release(pool, &both[0]), 0);
     EXPECT_EQ(usher_release(pool, &both[1]), 0);
     info = scene_info(pool);
-    EXPECT_EQ(info.served, 5); /* two holders are dead, three left, and two of ours */
+    EXPECT_EQ(info.served, 5); /* two dead holders, three that left, two of ours */
     EXPECT_EQ(info.reaped, 2);
     EXPECT_EQ(info.gave_up, 1);
     finish(pool, "look", 2);
@@ -355,7 +271,7 @@ static void without_pidfds(void *unused)
     usher_close(pool);
 }
 
-static void an_old_kernel_will_do(void)
+static void a_kernel_without_pidfds_is_enough(void)
 {
     struct usher_pool *pool = scene_open("old", 1);
     scene_in_child(without_pidfds, NULL);
@@ -375,16 +291,16 @@ static void without_descriptors(void *unused)
     EXPECT_EQ(usher_assign(pool, &seat, getppid()), -EMFILE);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     seat = scene_acquire(pool);
-    for (int i = 0; i < 10; i++) { /* who cannot tell does not say dead */
+    for (int i = 0; i < 10; i++) { /* a process that cannot tell reports nobody dead */
         expect_taken(pool);
     }
     EXPECT_EQ(kill(holder, SIGKILL), 0);
     atomic_store(&board->flags[1], 1);
-    seat = get_soon(pool); /* but the lock tells */
+    seat = get_soon(pool); /* the lock shows the death */
     EXPECT_EQ(seat.flags, USHER_INHERITED);
 }
 
-static void without_descriptors_nobody_is_taken_for_dead(void)
+static void without_descriptors_no_live_guest_is_reaped(void)
 {
     struct usher_pool *pool = scene_open("poor", 2);
     scene_clear();
@@ -396,7 +312,7 @@ static void without_descriptors_nobody_is_taken_for_dead(void)
     finish(pool, "poor", 2);
 }
 
-static void waiting_keeps_no_descriptors(void)
+static void waiting_leaves_no_descriptors_open(void)
 {
     struct usher_pool *pool = scene_open("watch", 1);
     struct usher_seat seat;
@@ -414,18 +330,14 @@ static void waiting_keeps_no_descriptors(void)
 int main(void)
 {
     scene_begin();
-    RUN(a_killed_holder_leaves_its_seat_to_the_next_who_is_told);
-    RUN(only_the_seat_that_somebody_died_in_is_inherited);
-    RUN(a_holder_that_just_ends_has_died_in_its_seat);
-    RUN(the_seat_of_the_dead_is_had_without_waiting);
     RUN(a_zombie_is_dead);
-    RUN(who_is_stopped_keeps_what_it_has_and_delays_nobody);
-    RUN(the_dead_in_line_are_passed_over_and_the_order_stays);
-    RUN(a_table_full_of_the_dead_is_not_full);
-    RUN(what_is_left_to_do_in_one_pool_is_not_done_in_another);
+    RUN(a_stopped_process_keeps_its_seat_and_delays_no_other);
+    RUN(dead_waiters_are_skipped_and_the_order_stays);
+    RUN(a_table_full_of_dead_guests_has_room);
+    RUN(pending_work_of_one_pool_is_not_done_in_another);
     RUN(inspecting_shows_the_processes_and_counts_what_they_did);
-    RUN(an_old_kernel_will_do);
-    RUN(without_descriptors_nobody_is_taken_for_dead);
-    RUN(waiting_keeps_no_descriptors);
+    RUN(a_kernel_without_pidfds_is_enough);
+    RUN(without_descriptors_no_live_guest_is_reaped);
+    RUN(waiting_leaves_no_descriptors_open);
     return 0;
 }

@@ -43,11 +43,11 @@ struct usher_pool;
 /* For asking about many rows, one after the other: each process is asked about once, and where
    there are many rows about `locks` of their locks. To be freed. NULL: each row by itself. */
 struct alive_round;
-struct alive_round *usher__alive_round(struct usher_pool *pool, uint32_t locks);
+struct alive_round *usher__alive_round(const struct usher_pool *pool, uint32_t locks);
 /* A round that asks about no locks. Not to be freed. */
 struct alive_round *usher__alive_round_without_locks(void);
 /* Whether the owner of a row lives: 1 it does, 0 certainly dead, -1 cannot tell. */
-int usher__alive(struct usher_pool *pool, struct alive_round *round, uint32_t row);
+int usher__alive(const struct usher_pool *pool, struct alive_round *round, uint32_t row);
 
 /* reap_dead.c: what the dead leave */
 
@@ -56,8 +56,8 @@ bool usher__reap_row(struct pool_act *act, struct alive_round *round, uint32_t r
 /* The same for a row that was granted a seat and did not sleep: nearly always its owner has just
    woken by itself, so only the cheap questions are asked. */
 bool usher__reap_absent(struct pool_act *act, uint32_t row);
-/* Count a guest once, whichever process reaps it or gives its seat back: whether the caller is the
-   first for that cycle. */
+/* Count a guest once, whichever process reaps it or gives its seat back. Return whether the caller
+   is the first in this cycle. */
 bool usher__reap_first(struct usher_pool *pool, uint32_t row, uint32_t cycle);
 /* Finish what a dead guest has begun and give its seat back. The cycle was read by core_watch
    before its death was found out, or the row is act->by itself. `gently`: it is not counted as a

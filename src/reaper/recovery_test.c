@@ -1,8 +1,7 @@
 /*
- * How soon the next in line has the seat of a killed holder when the scanners are in the way: one
- * falls asleep just as the line moves, or they are stopped. Real processes. The linker puts a
- * function of this file before usher__duty_marks, where a waiter that has found its place and is
- * about to sleep can be held up (--wrap).
+ * How soon the next waiter gets the seat of a killed holder if the scanners are delayed: one falls
+ * asleep just as the line moves, or they are stopped. The linker replaces usher__duty_marks
+ * (--wrap): there the test can hold up a waiter that has found its place and is about to sleep.
  */
 #include "mortals.h"
 
@@ -20,8 +19,9 @@ uint32_t __real_usher__duty_marks(const struct duty *duty, int64_t until_ns);
 uint32_t __wrap_usher__duty_marks(const struct duty *duty, int64_t until_ns);
 
 static bool may_be_held;
+static int threads_without; /* of a process without a watchdog; a sanitizer may have one */
 
-/* The second in line has found its place, and is about to sleep. */
+/* The second in line has found its place and is about to sleep. */
 uint32_t __wrap_usher__duty_marks(const struct duty *duty, int64_t until_ns)
 {
     if (may_be_held && duty->place == SCAN_SECOND && atomic_load(&board->flags[HOLD]) == 1) {
@@ -43,7 +43,18 @@ static uint32_t first_watch(struct usher_pool *pool)
     return atomic_load(&pool->rows[row].watch);
 }
 
-/* Milliseconds until this guest of the board is in. */
+/* Have the first three of these waiters a watchdog each? */
+static bool have_watchdogs(const pid_t *waiters, int count)
+{
+    for (int w = 0; w < count && w < 3; w++) {
+        if (process_threads(waiters[w]) != threads_without + 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Milliseconds until this guest of the board has a seat. */
 static long until_in(int guest, int64_t since_ns)
 {
     while (atomic_load(&board->step[guest]) != SCENE_DONE &&
@@ -60,7 +71,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The machine may be busy now and then: the median counts. */
+/* The machine may be busy at times, so the median counts. */
 static void expect_prompt(long ms[ROUNDS])
 {
     qsort(ms, ROUNDS, sizeof ms[0], by_size);
@@ -70,8 +81,8 @@ static void expect_prompt(long ms[ROUNDS])
     EXPECT(ms[ROUNDS / 2] < PROMISED_MS);
 }
 
-/* The first in line gets in, and sees no looker in the second, which is awake. The second goes on
-   and sleeps as the second; but it is the first by now. Then the holder is killed. */
+/* The first in line enters while the second is awake and not yet marked as a scanner. The second
+   then sleeps as if it were the second, but by now it is the first. Then the holder is killed. */
 static long second_falls_asleep_as_the_line_moves(struct usher_pool *pool)
 {
     scene_clear();
@@ -93,7 +104,7 @@ static long second_falls_asleep_as_the_line_moves(struct usher_pool *pool)
     return ms;
 }
 
-static void who_becomes_the_first_as_it_falls_asleep_looks_soon(void)
+static void a_waiter_that_becomes_first_as_it_falls_asleep_scans_soon(void)
 {
     long ms[ROUNDS];
     struct usher_pool *pool = scene_open("recovery", 1);
@@ -137,14 +148,14 @@ static void a_process_that_is_stopped_is_not_asleep(void)
         EXPECT_EQ(kill(sleeper, SIGCONT), 0);
     }
     UNTIL(os_is_slept_on(word, true));
-    EXPECT_EQ(atomic_load(&board->flags[0]), 0); /* to be asked for does not wake it */
+    EXPECT_EQ(atomic_load(&board->flags[0]), 0); /* the question does not wake it */
     EXPECT_EQ(os_wake(word, true), 1);
     EXPECT_EQ(scene_end(sleeper), 0);
     EXPECT(!os_is_slept_on(word, true));
 }
 
-/* So many at the front of the line are stopped, at once or in two halves; then as many holders
-   are killed, and one more: the next behind those who are stopped is owed a seat. */
+/* Stop this many waiters at the front of the line, at once or in two halves. Then kill as many
+   holders and one more: the waiter behind the stopped ones is owed a seat. */
 static long front_is_stopped(int stopped, bool halves)
 {
     pid_t holders[MOST];
@@ -157,10 +168,11 @@ static long front_is_stopped(int stopped, bool halves)
     for (int w = 0; w < seats; w++) {
         waiters[w] = scene_waiter(seats + w, "recovery", (uint32_t)w + 1);
     }
-    scene_pause_us(1000000); /* each has found its place */
+    threads_without = process_threads(holders[0]);
+    UNTIL(have_watchdogs(waiters, seats));
     for (int w = 0; w < stopped; w++) {
         if (halves && w == stopped / 2) {
-            scene_pause_us(2500000);
+            UNTIL(have_watchdogs(&waiters[w], seats - w));
         }
         stop(waiters[w]);
     }
@@ -203,7 +215,7 @@ static void two_stopped_at_the_front_delay_no_recovery(void)
     expect_prompt_behind(2, false);
 }
 
-static void four_that_are_stopped_two_at_a_time_delay_no_recovery(void)
+static void four_stopped_two_at_a_time_delay_no_recovery(void)
 {
     expect_prompt_behind(4, true);
 }
@@ -211,10 +223,10 @@ static void four_that_are_stopped_two_at_a_time_delay_no_recovery(void)
 int main(void)
 {
     scene_begin();
-    RUN(who_becomes_the_first_as_it_falls_asleep_looks_soon);
+    RUN(a_waiter_that_becomes_first_as_it_falls_asleep_scans_soon);
     RUN(a_process_that_is_stopped_is_not_asleep);
     RUN(a_stopped_first_in_line_delays_no_recovery);
     RUN(two_stopped_at_the_front_delay_no_recovery);
-    RUN(four_that_are_stopped_two_at_a_time_delay_no_recovery);
+    RUN(four_stopped_two_at_a_time_delay_no_recovery);
     return 0;
 }

@@ -16,7 +16,7 @@ enum {
     SCAN_LOCKS = 64, /* locks asked for in one scan: each costs a system call */
     SCANNERS = 3,
     SCAN_REACH = 64,  /* waiters asked, from the front, to find scanners of three processes */
-    SCOUT_REACH = 24, /* waiters from the front among which one that scans soon is enough */
+    SCOUT_REACH = 24, /* waiters from the front; one of them must scan soon */
     APPOINT_TRIES = 4 /* a waiter that wakes just then is missed; after this many tries it runs */
 };
 

@@ -1,9 +1,9 @@
 /*
- * Which waiter scans for the dead when the line has moved (scan.c, duty.c). A scanner that gets in
- * asks another waiter to scan, and that one sleeps for a short time only, wherever it stands; a
- * waiter that may give up before it scans is neither asked nor counted on. For how long each is
- * about to sleep is seen on its way to the kernel (-Wl,--wrap=syscall), so that it does not matter
- * how busy the machine is.
+ * Which waiter scans for dead processes when the line has moved (scan.c, duty.c). A scanner that
+ * enters asks another waiter to scan. That one then sleeps only for a short time, wherever it
+ * stands. A waiter that may give up before it scans is neither asked nor counted. The test sees
+ * each sleep and its length on its way to the kernel (-Wl,--wrap=syscall), so the load of the
+ * machine does not matter.
  */
 #include "pool/pool.h"
 #include "sitters.h"
@@ -14,15 +14,15 @@
 
 enum { WAITERS = 3, TRIES = 20, HANG_SECONDS = 100, SOON_NS = 60 * 1000 * 1000 };
 
-/* The first sleep of one of these threads since it was last asked for. */
+/* The first sleep of one of these threads since `first` was set to 0. */
 static _Atomic pthread_t watched[WAITERS];
-static atomic_int first;          /* which of them, plus one; 0: nobody yet */
-static atomic_llong first_for_ns; /* and for how long */
-static atomic_int second_slept;   /* so often has the second of them since, two times at most; */
-static atomic_llong longest_ns;   /* and for how long at most */
+static atomic_int first;          /* index of that thread, plus one; 0: none yet */
+static atomic_llong first_for_ns; /* length of its sleep */
+static atomic_int second_slept;   /* sleeps of watched[1] since then, counted up to two */
+static atomic_llong longest_ns;   /* length of the longest of them */
 
-static struct format_row *_Atomic awaited; /* who is to be woken */
-static atomic_int told;                    /* so often it was */
+static struct format_row *_Atomic awaited; /* the row whose wake-ups are counted */
+static atomic_int asked;                   /* number of its wake-ups */
 
 static void note_sleep(long long for_ns)
 {
@@ -49,8 +49,8 @@ static long on_syscall(long number, long *a)
         note_sleep(until_ns - now);
     }
     const struct format_row *row = atomic_load(&awaited);
-    if (wakes_somebody(number, a) && row != NULL && a[0] >= (long)row && a[0] < (long)(row + 1)) {
-        atomic_fetch_add(&told, 1);
+    if (wakes_waiter(number, a) && row != NULL && a[0] >= (long)row && a[0] < (long)(row + 1)) {
+        atomic_fetch_add(&asked, 1);
     }
     return call_it(number, a);
 }
@@ -74,7 +74,7 @@ static uint32_t marks(struct usher_pool *pool, int place)
     return atomic_load(&at(pool, place)->watch) & ~FORMAT_REAPED;
 }
 
-/* They wait, and each has found its place and sleeps accordingly. */
+/* Start the waiters. Each has found its place and sleeps. */
 static void settle(struct usher_pool *pool, struct sitter *waiters)
 {
     atomic_store(&first, -1);
@@ -95,8 +95,8 @@ static void leave_all(struct sitter *waiters)
     }
 }
 
-/* The waiter that is asked is the second by then. Now and then another has woken by itself just
-   then, and is the first to sleep again: not every time. */
+/* The waiter that is asked is the second by then. Another may have woken by itself and be the first
+   to sleep again, so one success in 20 tries is enough. */
 static void a_waiter_that_is_asked_scans_soon(void)
 {
     bool soon = false;
@@ -115,8 +115,8 @@ static void a_waiter_that_is_asked_scans_soon(void)
     EXPECT(soon);
 }
 
-/* The new first scans, and once more soon after that: then it has a watchdog. Only where processes
-   may die. */
+/* The new first scans, and once more soon after that: then it has a watchdog. Only in pools with a
+   file, whose guests can die. */
 static void the_new_first_scans_twice_soon(void)
 {
     bool soon = false;
@@ -138,7 +138,7 @@ static void the_new_first_scans_twice_soon(void)
     EXPECT(soon);
 }
 
-/* The last in line says that it may give up: so the one before it is asked. */
+/* The last in line is marked as a waiter that may give up, so the waiter before it is asked. */
 static void a_waiter_that_may_give_up_is_not_asked(void)
 {
     bool other = false;
@@ -164,11 +164,11 @@ static void *give_up_soon(void *context)
     struct usher_seat seat;
     struct timespec deadline = scene_in_ms(30);
     EXPECT_EQ(usher_acquire_until(pool, &seat, &deadline), -ETIMEDOUT);
-    atomic_store(&board->told[0], 1);
+    atomic_store(&board->order[0], 1);
     return NULL;
 }
 
-/* With three before it, it gives up before its first scan. */
+/* With three waiters before it, it gives up before its first scan. */
 static void a_waiter_that_gives_up_before_it_scans_says_so(void)
 {
     struct usher_pool *pool = open_pool(1);
@@ -177,9 +177,9 @@ static void a_waiter_that_gives_up_before_it_scans_says_so(void)
     bool seen = false;
     settle(pool, waiters);
     while (!seen) {
-        atomic_store(&board->told[0], 0);
+        atomic_store(&board->order[0], 0);
         pthread_t brief = start(give_up_soon, pool);
-        while (atomic_load(&board->told[0]) == 0 && !seen) {
+        while (atomic_load(&board->order[0]) == 0 && !seen) {
             for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
                 uint32_t watch = atomic_load(&pool->rows[row].watch) & ~FORMAT_REAPED;
                 seen = seen || watch == (FORMAT_WAITS | FORMAT_BRIEF);
@@ -192,9 +192,9 @@ static void a_waiter_that_gives_up_before_it_scans_says_so(void)
     finish(pool);
 }
 
-/* Two scanners are killed in their sleep and granted the seat one after the other: the process that
-   finds that out appoints others, which sleep and have nothing else to wake them. */
-static void a_reaper_sees_that_others_scan(void)
+/* Two scanners are killed in their sleep and granted the seat one after the other. The process that
+   finds this asks other waiters to scan. Nothing else would wake them. */
+static void a_reaper_asks_another_waiter_to_scan(void)
 {
     scene_clear();
     struct usher_pool *pool = scene_open("pool", 1);
@@ -213,17 +213,17 @@ static void a_reaper_sees_that_others_scan(void)
         EXPECT_EQ(kill(first_two[i], SIGKILL), 0);
         EXPECT_EQ(waitpid(first_two[i], NULL, 0), first_two[i]);
     }
-    atomic_store(&told, 0);
-    atomic_store(&awaited, at(pool, 3)); /* behind the one that gets in */
+    atomic_store(&asked, 0);
+    atomic_store(&awaited, at(pool, 3)); /* behind the waiter that enters */
     EXPECT_EQ(usher_release(pool, &seat), 0);
-    EXPECT(atomic_load(&told) > 0);
+    EXPECT(atomic_load(&asked) > 0);
     atomic_store(&awaited, NULL);
     leave_all(waiters);
     finish(pool);
 }
 
-/* However short its wait was. The marks say that no waiter scans soon. */
-static void a_waiter_that_gives_up_sees_that_another_scans(void)
+/* Even after a short wait. The marks say that no waiter scans soon. */
+static void a_waiter_that_gives_up_asks_another_to_scan(void)
 {
     bool seen = false;
     for (int try = 0; try < TRIES && !seen; try++) {
@@ -235,11 +235,11 @@ static void a_waiter_that_gives_up_sees_that_another_scans(void)
         for (int w = 0; w < WAITERS; w++) {
             (void)atomic_fetch_and(&at(pool, w)->watch, ~(uint32_t)FORMAT_SCANS);
         }
-        atomic_store(&told, 0);
+        atomic_store(&asked, 0);
         atomic_store(&awaited, at(pool, 2));
         struct timespec soon = scene_in_ms(1);
         EXPECT_EQ(usher_acquire_until(pool, &none, &soon), -ETIMEDOUT);
-        seen = atomic_load(&told) > 0;
+        seen = atomic_load(&asked) > 0;
         atomic_store(&awaited, NULL);
         EXPECT_EQ(usher_release(pool, &seat), 0);
         leave_all(waiters);
@@ -256,7 +256,7 @@ int main(void)
     RUN(the_new_first_scans_twice_soon);
     RUN_BOTH(a_waiter_that_may_give_up_is_not_asked);
     RUN_BOTH(a_waiter_that_gives_up_before_it_scans_says_so);
-    RUN_BOTH(a_waiter_that_gives_up_sees_that_another_scans);
-    RUN(a_reaper_sees_that_others_scan);
+    RUN_BOTH(a_waiter_that_gives_up_asks_another_to_scan);
+    RUN(a_reaper_asks_another_waiter_to_scan);
     return 0;
 }

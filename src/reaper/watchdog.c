@@ -2,8 +2,8 @@
  * The watchdog: a thread that sleeps until one of some processes ends, and wakes its waiter then. A
  * thread can sleep on a word that others change or on descriptors that tell of deaths, but not on
  * both: so a scanner has a second thread for the deaths. It lives only while its waiter is inside
- * usher_acquire, and handles no signals. What it says is a hint to scan, not a proof. If no thread
- * can be started, the waiter scans by itself, as it does anyway.
+ * usher_acquire, and handles no signals. It only asks the waiter to scan; it proves no death. If no
+ * thread can be started, the waiter scans by itself, as it does anyway.
  */
 #include "reaper/reaper.h"
 

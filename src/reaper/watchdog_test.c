@@ -1,6 +1,6 @@
 /*
- * The watchdog: a death wakes its waiter, however long the waiter meant to sleep; it handles no
- * signals; and it is gone when the wait is over.
+ * The watchdog: a death wakes its waiter however long the waiter means to sleep. The thread handles
+ * no signals, and it ends with the wait.
  */
 #include "mortals.h"
 
@@ -21,31 +21,22 @@ static void idle(void *unused)
     stay();
 }
 
-/* How many threads a process has; the last of them is its watchdog, if it has one. */
-static int threads_and_last_of(pid_t process, long *last)
+/* The newest thread of a process: its watchdog, if it has one. */
+static long newest_thread_of(pid_t process)
 {
     char path[64];
-    int count = 0;
+    long newest = 0;
     (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process);
     DIR *directory = opendir(path);
     EXPECT(directory != NULL);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            count++;
-            *last = strtol(entry->d_name, NULL, 10);
-        }
+        newest = entry->d_name[0] != '.' ? strtol(entry->d_name, NULL, 10) : newest;
     }
     (void)closedir(directory);
-    return count;
+    return newest;
 }
 
-static int threads_of(pid_t process)
-{
-    long last;
-    return threads_and_last_of(process, &last);
-}
-
-static int threads_at_first; /* before any watchdog */
+static int threads_at_first; /* before the first watchdog */
 
 static void *be_known(void *tid)
 {
@@ -53,7 +44,7 @@ static void *be_known(void *tid)
     return NULL;
 }
 
-/* A sanitizer may have a thread of its own, when the first one of ours has been started. */
+/* A sanitizer may start a thread of its own with our first one. */
 static void count_threads(void)
 {
     pthread_t thread;
@@ -62,8 +53,8 @@ static void count_threads(void)
     EXPECT_EQ(pthread_create(&thread, NULL, be_known, &tid), 0);
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     (void)snprintf(path, sizeof path, "/proc/self/task/%ld", tid);
-    UNTIL(access(path, F_OK) != 0); /* one that was joined stays for a moment */
-    threads_at_first = threads_of(getpid());
+    UNTIL(access(path, F_OK) != 0); /* /proc shows a joined thread for a moment */
+    threads_at_first = process_threads(getpid());
 }
 
 static struct pollfd watch(pid_t process)
@@ -85,7 +76,8 @@ static void a_death_wakes_a_sleeper_that_would_sleep_for_ever(void)
     EXPECT(watchdog != NULL);
     EXPECT(!usher__watchdog_barked(watchdog));
     scene_kill(mortals[1]);
-    while (!usher__watchdog_barked(watchdog)) { /* whether it sleeps before the death or after */
+    /* the waiter sleeps before the death, or after it */
+    while (!usher__watchdog_barked(watchdog)) {
         (void)os_sleep(&word, 0, INT64_MAX, true);
     }
     usher__watchdog_end(watchdog);
@@ -96,7 +88,7 @@ static void a_death_wakes_a_sleeper_that_would_sleep_for_ever(void)
     scene_kill(mortals[2]);
 }
 
-static void one_who_sleeps_long_after_the_death_is_woken(void)
+static void a_waiter_that_falls_asleep_after_the_death_is_woken(void)
 {
     pid_t mortal = scene_start(idle, NULL);
     struct pollfd watched = watch(mortal);
@@ -112,14 +104,15 @@ static void a_watchdog_can_be_stopped(void)
 {
     pid_t mortal = scene_start(idle, NULL);
     struct pollfd watched = watch(mortal);
-    UNTIL(threads_of(getpid()) == threads_at_first); /* those of the tests before are gone */
+    UNTIL(process_threads(getpid()) ==
+          threads_at_first); /* the threads of earlier tests have ended */
     int descriptors = scene_descriptors();
     for (int round = 0; round < SCENE_ROUNDS(200); round++) {
         struct watchdog *watchdog = usher__watchdog_begin(&word, &watched, 1);
         EXPECT(watchdog != NULL);
         usher__watchdog_end(watchdog);
     }
-    UNTIL(threads_of(getpid()) == threads_at_first);
+    UNTIL(process_threads(getpid()) == threads_at_first);
     EXPECT_EQ(scene_descriptors(), descriptors);
     scene_kill(mortal);
     (void)close(watched.fd);
@@ -143,7 +136,8 @@ static void a_watchdog_handles_no_signals(void)
     (void)sigemptyset(&one);
     (void)sigaddset(&one, SIGUSR1);
     struct watchdog *watchdog = usher__watchdog_begin(&word, &watched, 1);
-    EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &one, NULL), 0); /* now only the watchdog could have it */
+    /* now only the watchdog could handle it */
+    EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &one, NULL), 0);
     EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
     usher__watchdog_end(watchdog);
     EXPECT_EQ(atomic_load(&handled_by), 0);
@@ -160,13 +154,13 @@ static void the_first_in_line_has_a_watchdog_and_a_holder_has_none(void)
     pid_t holder = scene_holder(0, "watchdog");
     pid_t first = scene_waiter(1, "watchdog", 1);
     pid_t second = scene_waiter(2, "watchdog", 2);
-    const int alone = threads_of(holder); /* a sanitizer may have one of its own */
-    UNTIL(threads_of(first) == alone + 1);
-    EXPECT_EQ(threads_of(second), alone);
+    const int alone = process_threads(holder); /* a sanitizer may have one of its own */
+    UNTIL(process_threads(first) == alone + 1);
+    EXPECT_EQ(process_threads(second), alone);
     scene_kill(holder);
     UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
-    UNTIL(threads_of(first) == alone);
-    UNTIL(threads_of(second) == alone + 1); /* it is the first now */
+    UNTIL(process_threads(first) == alone);
+    UNTIL(process_threads(second) == alone + 1); /* it is the first now */
     scene_kill(first);
     UNTIL(atomic_load(&board->step[2]) == SCENE_DONE);
     EXPECT_EQ(board->seat[2].flags, USHER_INHERITED);
@@ -174,29 +168,55 @@ static void the_first_in_line_has_a_watchdog_and_a_holder_has_none(void)
     finish(pool, "watchdog", 1);
 }
 
-/* Is its watchdog the same for so long that all has been looked at twice? */
-static bool keeps_its_watchdog(pid_t process)
+static void at_most_three_waiters_have_a_watchdog(void)
 {
-    long before = 0;
-    long after = -1;
-    (void)threads_and_last_of(process, &before);
-    scene_pause_us(2400000);
-    (void)threads_and_last_of(process, &after);
-    return before == after;
+    enum { LINE = 6 };
+    struct usher_pool *pool = scene_open("watchdog", 1);
+    pid_t waiters[LINE];
+    scene_clear();
+    pid_t holder = scene_holder(0, "watchdog");
+    const int alone = process_threads(holder);
+    for (int w = 0; w < LINE; w++) {
+        waiters[w] = scene_waiter(w + 1, "watchdog", (uint32_t)w + 1);
+    }
+    UNTIL(process_threads(waiters[0]) == alone + 1);
+    int64_t until = scene_now_ns() + 1500000000; /* the third scans every second */
+    while (scene_now_ns() < until) {
+        int watchdogs = 0;
+        for (int w = 0; w < LINE; w++) {
+            watchdogs += process_threads(waiters[w]) - alone;
+        }
+        EXPECT(watchdogs <= 3);
+        scene_pause_us(10000);
+    }
+    scene_leave(0, holder);
+    for (int w = 0; w < LINE; w++) {
+        UNTIL(atomic_load(&board->step[w + 1]) == SCENE_DONE);
+        scene_leave(w + 1, waiters[w]);
+    }
+    finish(pool, "watchdog", 1);
 }
 
-/* Every second all is looked at; what is watched stays if it is the same. */
+/* Is its watchdog the same thread after two more scans? */
+static bool keeps_its_watchdog(pid_t process)
+{
+    long before = newest_thread_of(process);
+    scene_pause_us(2400000);
+    return newest_thread_of(process) == before;
+}
+
+/* The first in line scans every second. The watchdog stays if it watches the same processes. */
 static void a_watchdog_stays_as_long_as_nothing_happens(void)
 {
     struct usher_pool *pool = scene_open("watchdog", 1);
     scene_clear();
     pid_t holder = scene_holder(0, "watchdog");
-    const int alone = threads_of(holder);
+    const int alone = process_threads(holder);
     pid_t first = scene_waiter(1, "watchdog", 1);
-    UNTIL(threads_of(first) == alone + 1);
+    UNTIL(process_threads(first) == alone + 1);
     pid_t second = scene_waiter(2, "watchdog", 2);
-    UNTIL(keeps_its_watchdog(first)); /* once it has seen the second */
-    EXPECT_EQ(threads_of(first), alone + 1);
+    UNTIL(keeps_its_watchdog(first)); /* after the first has seen the second */
+    EXPECT_EQ(process_threads(first), alone + 1);
     scene_kill(holder);
     UNTIL(atomic_load(&board->step[1]) == SCENE_DONE);
     scene_leave(1, first);
@@ -205,8 +225,8 @@ static void a_watchdog_stays_as_long_as_nothing_happens(void)
     finish(pool, "watchdog", 1);
 }
 
-/* And nobody need give anything back for that. */
-static void the_dead_at_the_front_are_found_by_those_behind(void)
+/* No guest needs to release a seat before. */
+static void waiters_behind_find_a_dead_first_in_line(void)
 {
     struct usher_pool *pool = scene_open("watchdog", 1);
     scene_clear();
@@ -232,11 +252,12 @@ int main(void)
     scene_begin();
     count_threads();
     RUN(a_death_wakes_a_sleeper_that_would_sleep_for_ever);
-    RUN(one_who_sleeps_long_after_the_death_is_woken);
+    RUN(a_waiter_that_falls_asleep_after_the_death_is_woken);
     RUN(a_watchdog_can_be_stopped);
     RUN(a_watchdog_handles_no_signals);
-    RUN(the_dead_at_the_front_are_found_by_those_behind);
+    RUN(waiters_behind_find_a_dead_first_in_line);
     RUN(the_first_in_line_has_a_watchdog_and_a_holder_has_none);
+    RUN(at_most_three_waiters_have_a_watchdog);
     RUN(a_watchdog_stays_as_long_as_nothing_happens);
     return 0;
 }

@@ -122,7 +122,7 @@ static void look(void *context)
     }
     atomic_store(&board->flags[1], found);
     atomic_store(&board->flags[0], 1);
-    UNTIL(atomic_load(&board->told[0]) == SCENE_LEAVE);
+    UNTIL(atomic_load(&board->order[0]) == SCENE_LEAVE);
     atomic_store(&board->flags[2], usher_reap(pool));
     atomic_store(&board->flags[0], 2);
     stay();
@@ -140,7 +140,7 @@ static void expect_right(struct usher_pool *pool, struct view *view)
     EXPECT_EQ(scene_info(pool).holders, 1);
     expect_taken(pool);
     scene_kill(heir);
-    atomic_store(&board->told[0], SCENE_LEAVE);
+    atomic_store(&board->order[0], SCENE_LEAVE);
     UNTIL(atomic_load(&board->flags[0]) == 2);
     EXPECT_EQ(atomic_load(&board->flags[2]), 1);
     EXPECT_EQ(scene_info(pool).holders, 0);
@@ -312,7 +312,7 @@ static void start_times_of_another_time_namespace_prove_nothing(void)
         expect_taken(pool);
         scene_kill(heir);
         if (round == 0) {
-            atomic_store(&board->told[0], SCENE_LEAVE);
+            atomic_store(&board->order[0], SCENE_LEAVE);
             UNTIL(atomic_load(&board->flags[0]) == 2);
             EXPECT_EQ(atomic_load(&board->flags[2]), 1);
         } else {
@@ -349,7 +349,7 @@ static void beside_pidfs(void *unused)
     atomic_store(&board->flags[4], begin_heir(pool));
     atomic_store(&board->flags[0], 1);
     int found = 0;
-    while (atomic_load(&board->told[0]) != SCENE_LEAVE) {
+    while (atomic_load(&board->order[0]) != SCENE_LEAVE) {
         found += usher_reap(pool);
         scene_pause_us(1000);
     }
@@ -377,7 +377,7 @@ static void two_kinds_of_identities_in_one_pool_are_never_compared(void)
         EXPECT_EQ(scene_info(pool).holders, 2);
         scene_pause_us(20000); /* so that the other one scans, too */
         EXPECT_EQ(scene_info(pool).holders, 2);
-        atomic_store(&board->told[0], SCENE_LEAVE);
+        atomic_store(&board->order[0], SCENE_LEAVE);
         EXPECT_EQ(scene_end(other), 0);
         EXPECT_EQ(usher_reap(pool), 1); /* the second heir: by its start time */
     }

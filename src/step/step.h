@@ -162,7 +162,7 @@ struct step_machine {
        it enters C. NULL: the machine does not divide T into doorway and waiting room. */
     bool (*waiting_room)(const struct step_system *system, const void *state);
 
-    /* Is the next step a heedless read: one that leads to the same private state, the same region
+    /* Is the next step a heedless read: does it lead to the same private state, the same region
        and the same side of the doorway for every value it may read? A state and its canonical form
        must give the same answer. NULL: no step is heedless. check/explore/reduce.h merges such
        steps into the step before. */

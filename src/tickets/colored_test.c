@@ -74,7 +74,7 @@ static void validate(const struct colored_shape *s, struct place *p, unsigned wh
     }
 }
 
-/* Tickets between a pointer and one that is ahead of it. */
+/* Tickets between a pointer and another pointer ahead of it. */
 static int64_t distance(const struct colored_shape *s, uint32_t from, uint32_t to)
 {
     int64_t same = (int64_t)colored_value(s, to) - colored_value(s, from);

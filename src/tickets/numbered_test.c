@@ -69,7 +69,7 @@ static void a_ticket_is_valid_up_to_valid_and_no_further_wherever_valid_is(void)
     }
 }
 
-static void a_ticket_is_told_right_until_it_is_2_to_the_31_old(void)
+static void a_ticket_is_compared_right_until_it_is_2_to_the_31_old(void)
 {
     for (unsigned b = 0; b < CORNERS; b++) {
         uint64_t word = numbered_word(0, corners[b]);
@@ -78,7 +78,7 @@ static void a_ticket_is_told_right_until_it_is_2_to_the_31_old(void)
     }
 }
 
-static void a_called_ticket_stays_called(void)
+static void a_valid_ticket_stays_valid(void)
 {
     for (unsigned b = 0; b < CORNERS; b++) {
         uint32_t ticket = corners[b];
@@ -101,7 +101,7 @@ int main(void)
     RUN(validating_changes_valid_only);
     RUN(tickets_are_taken_in_order_across_the_wrap);
     RUN(a_ticket_is_valid_up_to_valid_and_no_further_wherever_valid_is);
-    RUN(a_ticket_is_told_right_until_it_is_2_to_the_31_old);
-    RUN(a_called_ticket_stays_called);
+    RUN(a_ticket_is_compared_right_until_it_is_2_to_the_31_old);
+    RUN(a_valid_ticket_stays_valid);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Staying awake before sleeping (awake.c): when a waiter yields, for how long, and that attempts in
- * vain take little of its time. Clock, yields and the number of processors are the test's own
- * (-Wl,--wrap), so that it does not matter how busy the machine is.
+ * Staying awake before sleeping (awake.c): when a waiter yields, for how long, and that futile
+ * attempts take little of its time. The test replaces the clock, yields and the number of
+ * processors (-Wl,--wrap), so the load of the machine does not matter.
  */
 #include "os/os.h"
 #include "test.h"
@@ -12,7 +12,7 @@ enum { PROCESSORS = 4, YIELD_NS = 1000, SECOND_NS = 1000000000 };
 static int64_t clock_ns;
 static int64_t yield_ns = YIELD_NS;
 static unsigned yields;
-static unsigned comes_after; /* the turn comes after so many yields; 0: never */
+static unsigned comes_after; /* the turn comes after this many yields; 0: never */
 
 int64_t __wrap_os_now_ns(void);
 void __wrap_os_yield(void);
@@ -47,7 +47,7 @@ static bool stay_awake(struct wait_memory *memory, uint32_t seats)
     return usher__wait_awake(&turn, memory, seats, clock_ns);
 }
 
-/* A waiter whose last wait took so long. */
+/* A waiter whose last wait took `wait_ns`. */
 static struct wait_memory after(int64_t wait_ns)
 {
     struct wait_memory memory = {0};
@@ -70,7 +70,7 @@ static void a_wait_after_a_short_one_is_awake(void)
     comes_after = 7;
     EXPECT(stay_awake(&memory, 1));
     EXPECT_EQ(yields, 7);
-    EXPECT(stay_awake(&memory, PROCESSORS - 1)); /* it has paid: again at once */
+    EXPECT(stay_awake(&memory, PROCESSORS - 1)); /* it paid, so it stays awake again at once */
 }
 
 static void a_wait_after_a_long_one_is_asleep(void)
@@ -83,7 +83,7 @@ static void a_wait_after_a_long_one_is_asleep(void)
     }
 }
 
-static void with_as_many_seats_as_processors_it_sleeps_at_once(void)
+static void with_as_many_seats_as_processors_a_waiter_sleeps_at_once(void)
 {
     struct wait_memory memory = after(1);
     comes_after = 1;
@@ -91,7 +91,7 @@ static void with_as_many_seats_as_processors_it_sleeps_at_once(void)
     EXPECT_EQ(yields, 0);
 }
 
-static void with_more_seats_than_processors_it_yields_once(void)
+static void with_more_seats_than_processors_a_waiter_yields_once(void)
 {
     struct wait_memory memory = after(1);
     comes_after = 1;
@@ -102,7 +102,7 @@ static void with_more_seats_than_processors_it_yields_once(void)
     EXPECT_EQ(yields, 1);
 }
 
-static void an_attempt_in_vain_ends_and_is_not_repeated_at_once(void)
+static void a_futile_attempt_ends_and_is_not_repeated_at_once(void)
 {
     struct wait_memory memory = after(1);
     comes_after = 0;
@@ -117,7 +117,7 @@ static void an_attempt_in_vain_ends_and_is_not_repeated_at_once(void)
     EXPECT(yields > 0);
 }
 
-static void attempts_in_vain_take_little_time(void)
+static void futile_attempts_take_little_time(void)
 {
     struct wait_memory memory = after(1);
     int64_t began = clock_ns;
@@ -127,16 +127,16 @@ static void attempts_in_vain_take_little_time(void)
         int64_t before = clock_ns;
         EXPECT(!stay_awake(&memory, 1));
         awake += clock_ns - before;
-        clock_ns += 50000; /* asleep, until it is granted */
+        clock_ns += 50000; /* it sleeps until it is granted a seat */
         usher__wait_ended(&memory, 50000);
     }
     EXPECT(awake > 0);
     EXPECT(awake * 20 < clock_ns - began);
 }
 
-/* A yield after which another program kept the processor for a time slice is in vain, though the
+/* A yield after which another program keeps the processor for a time slice is futile, even if the
    turn has come. */
-static void a_yield_that_costs_a_time_slice_is_in_vain(void)
+static void a_yield_that_costs_a_time_slice_is_futile(void)
 {
     static const uint32_t seats[] = {1, PROCESSORS + 1};
     for (int k = 0; k < 2; k++) {
@@ -155,10 +155,10 @@ int main(void)
     RUN(the_first_wait_is_asleep);
     RUN(a_wait_after_a_short_one_is_awake);
     RUN(a_wait_after_a_long_one_is_asleep);
-    RUN(with_as_many_seats_as_processors_it_sleeps_at_once);
-    RUN(with_more_seats_than_processors_it_yields_once);
-    RUN(an_attempt_in_vain_ends_and_is_not_repeated_at_once);
-    RUN(attempts_in_vain_take_little_time);
-    RUN(a_yield_that_costs_a_time_slice_is_in_vain);
+    RUN(with_as_many_seats_as_processors_a_waiter_sleeps_at_once);
+    RUN(with_more_seats_than_processors_a_waiter_yields_once);
+    RUN(a_futile_attempt_ends_and_is_not_repeated_at_once);
+    RUN(futile_attempts_take_little_time);
+    RUN(a_yield_that_costs_a_time_slice_is_futile);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * pthread_cancel: a thread is cancelled before or after a call of the library, never inside one. A
- * thread that was cancelled inside would leave a mutex locked, or a descriptor open. The linker
- * puts functions of this file in the place of those at which a thread can be cancelled (--wrap).
+ * thread that was cancelled inside would leave a mutex locked or a descriptor open. The linker
+ * replaces the functions at which a thread can be cancelled (--wrap).
  */
 #include "mortals.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 
 static _Thread_local bool inside;     /* this thread is in a call of the library */
-static _Atomic(const char *) exposed; /* a function that was called where it could be cancelled */
-static atomic_int calls;              /* of all these functions */
+static _Atomic(const char *) exposed; /* a function called where the thread could be cancelled */
+static atomic_int calls;              /* calls of all these functions */
 
 static void note(const char *function)
 {
@@ -82,7 +82,7 @@ static void acquire_and_assign(void *unused)
     usher_close(pool);
 }
 
-/* A process has the only row of the table by usher_assign, and lives. */
+/* Let another process hold the only row of the table by usher_assign. */
 static pid_t assign_the_only_row(void)
 {
     pid_t heir = scene_start(idle, NULL);
@@ -94,12 +94,12 @@ static pid_t assign_the_only_row(void)
 static __attribute__((noinline)) void acquire_in_vain(struct usher_pool *pool)
 {
     struct usher_seat seat;
-    EXPECT_EQ(pthread_cancel(pthread_self()), 0); /* at the next place at which it can be */
+    EXPECT_EQ(pthread_cancel(pthread_self()), 0); /* takes effect at the next cancellation point */
     EXPECT_EQ(usher_acquire(pool, &seat), -EUSERS);
 }
 
-/* It has nothing on its stack when it is cancelled: the address sanitizer would not know that this
-   is gone. */
+/* The thread has nothing on its stack when it is cancelled: the address sanitizer would not notice
+   that the stack is gone. */
 static void *acquire_cancelled(void *pool)
 {
     acquire_in_vain(pool);
@@ -134,7 +134,7 @@ static void a_cancelled_first_acquire_leaves_no_mutex_locked(void)
     while (atomic_load(&tried) == 0 && scene_now_ns() < late) {
         scene_pause_us(300);
     }
-    EXPECT_EQ(atomic_load(&tried), -EUSERS); /* 0: it waits for the mutex */
+    EXPECT_EQ(atomic_load(&tried), -EUSERS); /* 0: it still waits for the mutex */
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     scene_kill(heir);
     finish(pool, "cancel", 1);
@@ -149,7 +149,7 @@ static void expect_covered(const char *call)
     EXPECT(function == NULL);
 }
 
-/* Make a call of the library, which returns this. */
+/* Make a call of the library that returns `returns`. */
 #define CALL(call, returns)                                                                        \
     do {                                                                                           \
         inside = true;                                                                             \
@@ -165,7 +165,7 @@ static void say_nothing(void *context, const char *sentence)
     (void)sentence;
 }
 
-/* Each call, where it asks the kernel about a process that lives, or opens and closes files. */
+/* Make each call where it asks the kernel about a live process, or opens and closes files. */
 static void no_call_can_be_cancelled_inside(void)
 {
     struct usher_options two = {.seats = 2, .guests = 4};

@@ -1,8 +1,7 @@
 /*
- * A seat is made over to another process, or given back, while somebody asks whether its holder
- * lives, and the holder is gone before the answer is there. The answer is about the wrong one,
- * then, and must not count. The process that asks is held up in the middle, in the system call that
- * asks (held_up.h).
+ * A holder assigns or releases its seat and is gone while another process asks the kernel whether
+ * it lives. The answer is then about the wrong process and must not count. The asking process is
+ * held up in the system call (held_up.h).
  */
 #include "held_up.h"
 #include "mortals.h"
@@ -13,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* flags: 0 the heir; 1 the holder is in; 2 it is to hand over; 3 it has; 4 the result, plus one */
+/* flags: 0 the heir; 1 the holder has the seat; 2 hand over now; 3 done; 4 the result, plus one */
 enum way { ENDS, CLOSES, EXECS, WAYS, LEAVES };
 
 static void idle(void *unused)
@@ -81,13 +80,13 @@ static void hand_over_while_asked(enum way way, long call, uint32_t mask, uint32
     if (way == ENDS || way == LEAVES) {
         EXPECT_EQ(scene_end(holder), 0);
     } else if (way == EXECS) {
-        UNTIL(os_locked(asker.pool->fd, POOL_LOCK_ROW) == 0); /* it has */
+        UNTIL(os_locked(asker.pool->fd, POOL_LOCK_ROW) == 0); /* it has ended */
     }
     do {
         held_up_no_longer(&asker.held_up);
     } while (held_up_now(&asker.held_up));
     EXPECT_EQ(pthread_join(thread, NULL), 0);
-    EXPECT_EQ(atomic_load(&board->flags[4]), 1); /* nobody was reaped */
+    EXPECT_EQ(atomic_load(&board->flags[4]), 1); /* no guest was reaped */
     EXPECT_EQ(scene_info(asker.pool).reaped, 0);
     if (way != LEAVES) {
         expect_taken(asker.pool);
@@ -100,7 +99,7 @@ static void hand_over_while_asked(enum way way, long call, uint32_t mask, uint32
     finish(asker.pool, "handover", 1);
 }
 
-static void an_answer_about_the_giver_says_nothing_of_the_heir(void)
+static void the_death_of_the_assigner_does_not_reap_the_heir(void)
 {
     for (enum way way = ENDS; way < WAYS; way++) {
         hand_over_while_asked(way, SYS_pidfd_open, 0, 0);
@@ -108,13 +107,14 @@ static void an_answer_about_the_giver_says_nothing_of_the_heir(void)
     }
 }
 
-static void who_has_given_its_seat_back_did_not_die_in_it(void)
+static void a_guest_that_released_its_seat_is_not_reaped(void)
 {
     hand_over_while_asked(LEAVES, SYS_pidfd_open, 0, 0);
     hand_over_while_asked(LEAVES, SYS_fcntl, UINT32_MAX, F_OFD_GETLK);
 }
 
-/* Of several who reap the same guest, or give back what it was assigned, one counts it. */
+/* Several processes reap the same guest, or release the seat assigned to it. One of them counts it.
+   */
 static void a_guest_is_counted_once_in_each_cycle(void)
 {
     struct usher_pool *pool = scene_open("handover", 1);
@@ -129,12 +129,12 @@ static void a_guest_is_counted_once_in_each_cycle(void)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "stay") == 0) { /* what an exec leads to */
+    if (argc > 1 && strcmp(argv[1], "stay") == 0) { /* the program that exec starts */
         stay();
     }
     scene_begin();
-    RUN(an_answer_about_the_giver_says_nothing_of_the_heir);
-    RUN(who_has_given_its_seat_back_did_not_die_in_it);
+    RUN(the_death_of_the_assigner_does_not_reap_the_heir);
+    RUN(a_guest_that_released_its_seat_is_not_reaped);
     RUN(a_guest_is_counted_once_in_each_cycle);
     return 0;
 }

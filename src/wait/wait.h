@@ -33,8 +33,8 @@ struct wait_turn {
     const void *context;
 };
 
-/* Stay awake for a while from `now_ns` on, if that may pay with so many seats. Whether the turn has
-   come. */
+/* Stay awake for a while from `now_ns` on, if that may pay with this number of seats. Return
+   whether the turn has come. */
 bool usher__wait_awake(const struct wait_turn *turn, struct wait_memory *memory, uint32_t seats,
                        int64_t now_ns);
 /* A wait that took so long has ended. */

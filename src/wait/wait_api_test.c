@@ -1,6 +1,6 @@
 /*
- * What usher.h promises of waiting: who tries, who has a deadline, who gives up, who is
- * interrupted, asked, cancelled.
+ * What usher.h promises of waiting: try, deadlines, giving up, signals, options.waiting, thread
+ * cancellation.
  */
 #include "sitters.h"
 
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void who_tries_gets_a_free_seat_or_none(void)
+static void try_gets_a_free_seat_or_none(void)
 {
     struct usher_pool *pool = open_pool(2);
     struct usher_seat seats[3];
@@ -22,11 +22,11 @@ static void who_tries_gets_a_free_seat_or_none(void)
         EXPECT_EQ(usher_release(pool, &seats[2]), 0);
         EXPECT_EQ(usher_release(pool, &seats[1 - round % 2]), 0);
     }
-    EXPECT_EQ(scene_info(pool).gave_up, 0); /* who only tries was never in line */
+    EXPECT_EQ(scene_info(pool).gave_up, 0); /* usher_try_acquire never stands in line */
     finish(pool);
 }
 
-static void who_tries_never_comes_before_who_waits(void)
+static void try_never_overtakes_a_waiter(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
@@ -37,7 +37,7 @@ static void who_tries_never_comes_before_who_waits(void)
         EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
     }
     EXPECT_EQ(usher_release(pool, &seat), 0);
-    for (int i = 0; i < 3; i++) { /* from the moment of the release the seat is the next one's */
+    for (int i = 0; i < 3; i++) { /* the release grants the seat to the first waiter at once */
         EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
         UNTIL(atomic_load(&waiters[i].done));
         EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
@@ -49,7 +49,7 @@ static void who_tries_never_comes_before_who_waits(void)
     finish(pool);
 }
 
-static void a_deadline_is_kept_and_a_free_seat_is_had_whatever_it_is(void)
+static void a_deadline_is_kept_and_a_past_one_gets_a_free_seat(void)
 {
     static const struct timespec past[] = {
         {0, 0}, {-1, 0}, {1, 0}, {-1000000, 999999999}, {LONG_MIN, 5}};
@@ -78,7 +78,7 @@ static void a_deadline_is_kept_and_a_free_seat_is_had_whatever_it_is(void)
         EXPECT_EQ(usher_acquire_until(pool, &other, &at), -ETIMEDOUT);
         EXPECT(scene_now_ns() >= at_ns);
     }
-    /* Those who wait with a far deadline, or none, are served. */
+    /* Waiters with a far deadline or none are served. */
     struct sitter waiters[2];
     memset((void *)waiters, 0, sizeof waiters);
     for (int i = 0; i < 2; i++) {
@@ -96,8 +96,8 @@ static void a_deadline_is_kept_and_a_free_seat_is_had_whatever_it_is(void)
     finish(pool);
 }
 
-/* Three who have so little time, and three who have any. False: so little that not all six stood in
-   line before it was over. */
+/* Three waiters have a deadline in `ms`, three have none. False: the deadline passed before all six
+   stood in line. */
 static bool every_other_gives_up(struct usher_pool *pool, long ms)
 {
     struct usher_seat seat = scene_acquire(pool);
@@ -116,7 +116,7 @@ static bool every_other_gives_up(struct usher_pool *pool, long ms)
     UNTIL(scene_info(pool).waiters == 3);
     EXPECT_EQ(usher_release(pool, &seat), 0);
     for (int i = 0; i < 6; i++) {
-        atomic_store(&waiters[i].told, !all); /* then they may have come in any order */
+        atomic_store(&waiters[i].may_leave, !all); /* they may have arrived in any order */
     }
     for (int i = 0; i < 6; i++) {
         UNTIL(atomic_load(&waiters[i].done));
@@ -127,7 +127,7 @@ static bool every_other_gives_up(struct usher_pool *pool, long ms)
     return all;
 }
 
-static void who_gives_up_is_no_longer_in_the_way(void)
+static void a_waiter_that_gave_up_delays_no_other(void)
 {
     struct usher_pool *pool = open_pool(1);
     for (long ms = 50; !every_other_gives_up(pool, ms); ms *= 2) {
@@ -135,8 +135,8 @@ static void who_gives_up_is_no_longer_in_the_way(void)
     finish(pool);
 }
 
-/* More guests give up than the line has places; nobody else notices. */
-static void those_who_give_up_never_fill_the_line(void)
+/* More guests give up than the line has places. The waiters are served in order. */
+static void giving_up_never_fills_the_line(void)
 {
     struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 8});
     struct usher_seat seat = scene_acquire(pool);
@@ -167,6 +167,7 @@ static void count_signal(int number)
 {
     (void)number;
     atomic_fetch_add(&signals, 1);
+    atomic_fetch_add(&board->flags[2], 1);
 }
 
 static void in_a_storm_of_signals(void *context)
@@ -183,7 +184,8 @@ static void in_a_storm_of_signals(void *context)
     EXPECT_EQ(sigaction(SIGALRM, &action, NULL), 0);
     EXPECT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
     EXPECT_EQ(timer_settime(timer, 0, &often, NULL), 0);
-    for (int stormy = 0; stormy < 3; ms *= 2) { /* on a busy machine few come in a short time */
+    /* a busy machine delivers few signals in a short time */
+    for (int stormy = 0; stormy < 3; ms *= 2) {
         struct timespec at = scene_in_ms(ms);
         int64_t at_ns = (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
         int before = atomic_load(&signals);
@@ -200,7 +202,7 @@ static void in_a_storm_of_signals(void *context)
     usher_close(pool);
 }
 
-static void signals_neither_end_a_wait_nor_put_it_off(void)
+static void signals_neither_end_nor_prolong_a_wait(void)
 {
     static int flags[] = {0, SA_RESTART, SA_NODEFER};
     with_file = true;
@@ -210,7 +212,8 @@ static void signals_neither_end_a_wait_nor_put_it_off(void)
         struct usher_seat seat = scene_acquire(pool);
         pid_t child = scene_start(in_a_storm_of_signals, &flags[f]);
         UNTIL(atomic_load(&board->flags[0]) == 1 && scene_info(pool).waiters == 1);
-        scene_pause_us(30000); /* some more signals */
+        int so_far = atomic_load(&board->flags[2]);
+        UNTIL(atomic_load(&board->flags[2]) > so_far + 10);
         atomic_store(&board->flags[1], 1);
         EXPECT_EQ(usher_release(pool, &seat), 0);
         EXPECT_EQ(scene_end(child), 0);
@@ -218,10 +221,10 @@ static void signals_neither_end_a_wait_nor_put_it_off(void)
     }
 }
 
-/* Called in a wait. */
+/* The context of options.waiting. */
 struct asked {
     atomic_int times;
-    int until; /* say enough at the how manieth time; 0: never */
+    int until; /* the call that cancels the wait, from 1; 0: none */
     bool inspects;
 };
 
@@ -235,14 +238,14 @@ static int ask(struct usher_pool *pool, void *context)
     return times == asked->until;
 }
 
-static void who_waits_is_asked_and_may_say_enough(void)
+static void options_waiting_is_called_and_may_cancel_the_wait(void)
 {
     struct asked asked = {.until = 5, .inspects = true};
     struct usher_pool *pool = open_with(
         (struct usher_options){.seats = 1, .waiting = ask, .context = &asked, .waiting_ms = 1});
     struct usher_seat seat = scene_acquire(pool);
     struct usher_seat other;
-    EXPECT_EQ(atomic_load(&asked.times), 0); /* there was nothing to wait for */
+    EXPECT_EQ(atomic_load(&asked.times), 0); /* it did not have to wait */
     EXPECT_EQ(usher_acquire(pool, &other), -ECANCELED);
     EXPECT_EQ(atomic_load(&asked.times), 5);
     struct usher_info info = scene_info(pool);
@@ -254,7 +257,7 @@ static void who_waits_is_asked_and_may_say_enough(void)
     int before = atomic_load(&asked.times);
     EXPECT_EQ(usher_try_acquire(pool, &other), -EAGAIN);
     EXPECT_EQ(atomic_load(&asked.times), before);
-    struct sitter waiter; /* who never says enough is served */
+    struct sitter waiter; /* a waiter that is not cancelled is served */
     queue_up(&waiter, pool);
     UNTIL(atomic_load(&asked.times) > before + 5);
     EXPECT_EQ(usher_release(pool, &seat), 0);
@@ -264,7 +267,7 @@ static void who_waits_is_asked_and_may_say_enough(void)
     finish(pool);
 }
 
-static void who_waits_is_asked_when_a_signal_has_come(void)
+static void options_waiting_is_called_after_a_signal(void)
 {
     struct asked asked = {.until = 2};
     struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
@@ -275,9 +278,9 @@ static void who_waits_is_asked_when_a_signal_has_come(void)
     EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
     queue_up(&waiter, pool);
     scene_pause_us(5000);
-    EXPECT_EQ(atomic_load(&asked.times), 0); /* not for the time alone */
+    EXPECT_EQ(atomic_load(&asked.times), 0); /* waiting_ms is 0: not periodically */
     for (int times = 1; times <= 2; times++) {
-        while (atomic_load(&asked.times) < times) { /* until one finds it asleep */
+        while (atomic_load(&asked.times) < times) { /* until a signal finds it asleep */
             EXPECT_EQ(pthread_kill(waiter.thread, SIGUSR1), 0);
             scene_pause_us(1000);
         }
@@ -289,7 +292,7 @@ static void who_waits_is_asked_when_a_signal_has_come(void)
     finish(pool);
 }
 
-static void a_thread_that_is_cancelled_loses_nothing(void)
+static void a_cancelled_thread_loses_no_seat(void)
 {
     struct usher_pool *pool = open_with((struct usher_options){.seats = 1, .guests = 3});
     for (int round = 0; round < 20; round++) {
@@ -298,7 +301,7 @@ static void a_thread_that_is_cancelled_loses_nothing(void)
         queue_up(&waiter, pool);
         EXPECT_EQ(pthread_cancel(waiter.thread), 0);
         EXPECT_EQ(usher_release(pool, &seat), 0);
-        join(waiter.thread); /* before, in or after the wait: what it had it has given back */
+        join(waiter.thread); /* cancelled before, in or after the wait: it holds no seat */
         EXPECT_EQ(scene_info(pool).free, 1);
         EXPECT_EQ(scene_info(pool).waiters, 0);
     }
@@ -308,14 +311,14 @@ static void a_thread_that_is_cancelled_loses_nothing(void)
 int main(void)
 {
     scene_begin();
-    RUN_BOTH(who_tries_gets_a_free_seat_or_none);
-    RUN_BOTH(who_tries_never_comes_before_who_waits);
-    RUN_BOTH(a_deadline_is_kept_and_a_free_seat_is_had_whatever_it_is);
-    RUN_BOTH(who_gives_up_is_no_longer_in_the_way);
-    RUN_BOTH(those_who_give_up_never_fill_the_line);
-    RUN(signals_neither_end_a_wait_nor_put_it_off);
-    RUN_BOTH(who_waits_is_asked_and_may_say_enough);
-    RUN_BOTH(who_waits_is_asked_when_a_signal_has_come);
-    RUN_BOTH(a_thread_that_is_cancelled_loses_nothing);
+    RUN_BOTH(try_gets_a_free_seat_or_none);
+    RUN_BOTH(try_never_overtakes_a_waiter);
+    RUN_BOTH(a_deadline_is_kept_and_a_past_one_gets_a_free_seat);
+    RUN_BOTH(a_waiter_that_gave_up_delays_no_other);
+    RUN_BOTH(giving_up_never_fills_the_line);
+    RUN(signals_neither_end_nor_prolong_a_wait);
+    RUN_BOTH(options_waiting_is_called_and_may_cancel_the_wait);
+    RUN_BOTH(options_waiting_is_called_after_a_signal);
+    RUN_BOTH(a_cancelled_thread_loses_no_seat);
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * Who wakes whom. A seat that is granted wakes its new holder, and nobody else; where nobody dies
- * nothing else is needed, so here sleepers have no clock: a wake that is lost is a test that does
- * not end. And while nobody wakes them, few look, however many wait. syscall(2) is counted on its
- * way (-Wl,--wrap=syscall).
+ * Who wakes whom. A granted seat wakes its new holder and no other waiter. If no process dies,
+ * nothing else is needed, so here sleeps have no timeout: a lost wake-up makes the test hang. And
+ * while nobody wakes them, few waiters scan, however many wait. The test counts calls of syscall(2)
+ * (-Wl,--wrap=syscall).
  */
 #include "sitters.h"
 #include "syscalls.h"
@@ -12,11 +12,11 @@
 
 enum { WAITERS = 8, IDLERS = 48, WINDOW_MS = 150, HANG_SECONDS = 60 };
 
-/* Of all processes, on the board. */
+/* Counts of all processes, on the board. */
 enum flag { UNTIMED, SLEEPS, WOKE, FLAGS };
-static _Thread_local unsigned wakes; /* calls of this thread's that were to wake somebody */
-static atomic_llong latest_ns;       /* until when somebody was to sleep, at most */
-static atomic_int other_clocks;      /* sleeps that went by another clock than CLOCK_MONOTONIC */
+static _Thread_local unsigned wakes; /* wake-ups by this thread */
+static atomic_llong latest_ns;       /* the latest end of a sleep */
+static atomic_int other_clocks;      /* sleeps by another clock than CLOCK_MONOTONIC */
 
 static long on_syscall(long number, long *a)
 {
@@ -30,7 +30,7 @@ static long on_syscall(long number, long *a)
         atomic_store(&latest_ns, until_ns > latest_ns ? until_ns : latest_ns);
         atomic_fetch_add(&other_clocks, (a[1] & FUTEX_CLOCK_REALTIME) != 0);
     }
-    wakes += wakes_somebody(number, a);
+    wakes += wakes_waiter(number, a);
     atomic_fetch_add(&board->flags[SLEEPS], asleep);
     long result = call_it(number, a);
     atomic_fetch_sub(&board->flags[SLEEPS], asleep);
@@ -44,7 +44,7 @@ static void without_clocks(bool untimed)
     atomic_store(&board->flags[UNTIMED], untimed);
 }
 
-/* Threads that wait, and sleep. */
+/* Start threads that wait, and wait until they sleep. */
 static void put_to_sleep(struct sitter *waiters, int count, struct usher_pool *pool)
 {
     for (int i = 0; i < count; i++) {
@@ -59,8 +59,8 @@ static void expect_in(struct sitter *waiter, int result)
     EXPECT_EQ(waiter->result, result);
 }
 
-/* Each gives its seat back by itself, in `sit`: then the next one is in. */
-static void a_seat_given_back_wakes_one_and_it_is_the_next(void)
+/* Each sitter releases its seat by itself, in `sit`. Then the next one has it. */
+static void a_release_wakes_the_next_waiter_and_no_other(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
@@ -79,7 +79,7 @@ static void a_seat_given_back_wakes_one_and_it_is_the_next(void)
     before = wakes;
     seat = scene_acquire(pool);
     EXPECT_EQ(usher_release(pool, &seat), 0);
-    EXPECT_EQ(wakes, before); /* there is nobody to wake */
+    EXPECT_EQ(wakes, before); /* nobody waits */
     finish(pool);
 }
 
@@ -87,27 +87,27 @@ static void *take_two_and_end(void *pool)
 {
     (void)scene_acquire(pool);
     (void)scene_acquire(pool);
-    atomic_store(&board->told[0], 1);
-    UNTIL(atomic_load(&board->told[1]) == 1);
+    atomic_store(&board->order[0], 1);
+    UNTIL(atomic_load(&board->order[1]) == 1);
     return NULL;
 }
 
-static void seats_that_come_otherwise_wake_as_well(void)
+static void seats_freed_in_other_ways_wake_waiters_too(void)
 {
     struct usher_pool *pool = open_pool(2);
     struct sitter waiters[5];
     without_clocks(true);
     pthread_t ends = start(take_two_and_end, pool);
-    UNTIL(atomic_load(&board->told[0]) == 1);
+    UNTIL(atomic_load(&board->order[0]) == 1);
     put_to_sleep(waiters, 5, pool);
     EXPECT_EQ(usher_resize(pool, 3), 0);
     expect_in(&waiters[0], 0);
     EXPECT_EQ(atomic_load(&board->flags[WOKE]), 1);
-    atomic_store(&board->told[1], 1);
-    join(ends); /* with both */
+    atomic_store(&board->order[1], 1);
+    join(ends); /* with both seats held */
     expect_in(&waiters[1], 0);
     expect_in(&waiters[2], 0);
-    EXPECT_EQ(usher_release(pool, &waiters[1].seat), 0); /* another thread's */
+    EXPECT_EQ(usher_release(pool, &waiters[1].seat), 0); /* another thread acquired it */
     waiters[1].result = -EPERM;
     expect_in(&waiters[3], 0);
     for (int i = 0; i < 5; i++) {
@@ -157,8 +157,8 @@ static void do_nothing(int number)
     (void)number;
 }
 
-/* However often a signal ends its sleep it sleeps on until then, and not longer. False: on a busy
-   machine its time was over before it slept at all. */
+/* Signals end its sleep again and again. It sleeps until the deadline and not longer. False: on a
+   busy machine the deadline passed before it slept. */
 static bool sleep_among_signals(struct usher_pool *pool, long ms)
 {
     struct timespec at = scene_in_ms(ms);
@@ -189,29 +189,29 @@ static void signals_do_not_move_a_deadline(void)
     finish(pool);
 }
 
-static atomic_uint told_by_those_who_came_in;
+static atomic_uint wakes_by_entering;
 
 static void *sit_and_leave(void *context)
 {
     struct sitter *self = context;
     unsigned before = wakes;
     self->seat = scene_acquire(self->pool);
-    atomic_fetch_add(&told_by_those_who_came_in, wakes - before);
+    atomic_fetch_add(&wakes_by_entering, wakes - before);
     EXPECT_EQ(usher_release(self->pool, &self->seat), 0);
     return NULL;
 }
 
-/* With clocks: the first two look, the others seldom. What is late because the machine is busy may
-   come in one window of time, and not in all. When the first two have gone somebody else is told to
-   look, by those who come in. */
-static void of_many_who_wait_few_look(void)
+/* With timeouts: the first two waiters scan often, the others seldom. On a busy machine one window
+   may have late scans, but not every window. When the first two have entered, they ask others to
+   scan. */
+static void of_many_waiters_few_scan(void)
 {
     struct usher_pool *pool = open_pool(1);
     struct usher_seat seat = scene_acquire(pool);
     struct sitter waiters[IDLERS];
     int woke = IDLERS;
     without_clocks(false);
-    atomic_store(&told_by_those_who_came_in, 0);
+    atomic_store(&wakes_by_entering, 0);
     for (int i = 0; i < IDLERS; i++) {
         waiters[i] = (struct sitter){.pool = pool};
         waiters[i].thread = start(sit_and_leave, &waiters[i]);
@@ -226,7 +226,7 @@ static void of_many_who_wait_few_look(void)
     for (int i = 0; i < IDLERS; i++) {
         join(waiters[i].thread);
     }
-    EXPECT(atomic_load(&told_by_those_who_came_in) > 0);
+    EXPECT(atomic_load(&wakes_by_entering) > 0);
     finish(pool);
 }
 
@@ -234,11 +234,11 @@ int main(void)
 {
     scene_begin();
     (void)alarm(HANG_SECONDS);
-    RUN_BOTH(a_seat_given_back_wakes_one_and_it_is_the_next);
-    RUN_BOTH(seats_that_come_otherwise_wake_as_well);
+    RUN_BOTH(a_release_wakes_the_next_waiter_and_no_other);
+    RUN_BOTH(seats_freed_in_other_ways_wake_waiters_too);
     RUN(a_discarded_pool_wakes_all);
     RUN(processes_wake_each_other);
     RUN_BOTH(signals_do_not_move_a_deadline);
-    RUN_BOTH(of_many_who_wait_few_look);
+    RUN_BOTH(of_many_waiters_few_scan);
     return 0;
 }

@@ -56,8 +56,8 @@ struct remote {
     uint32_t renewed_at;          /* a roll is renewed from this sequence number on */
     _Atomic uint32_t requests;    /* acquires so far: the next zk_own.n */
     _Atomic bool announced;       /* the node P/w/SESSION exists */
-    _Atomic uint32_t first, last; /* rolls at the last read; a hint, checked at each read */
-    _Atomic bool long_line;       /* NEXT was not empty at the last read; a hint */
+    _Atomic uint32_t first, last; /* rolls at the last read; checked at each read */
+    _Atomic bool long_line;       /* NEXT was not empty at the last read; may be out of date */
     pthread_mutex_t mutex;        /* protects `held` and what it links */
     struct zk_own *held;
 };
@@ -81,7 +81,7 @@ struct zk_pool_read {
 };
 enum { ZK_READ_REQUESTS = 1 + ZK_MOST_ROLLS };
 
-/* zk_look.c. Read the pool's data and list its tickets. 0; -EIDRM: the pool was removed, or
+/* zk_read.c. Read the pool's data and list its tickets. 0; -EIDRM: the pool was removed, or
    removed and created again; or an error of a request or of zk_parse_state. Repeats the requests
    after a lost connection. */
 int zk_read_pool(struct remote *remote, struct zk_view *view);
@@ -89,7 +89,7 @@ int zk_read_pool(struct remote *remote, struct zk_view *view);
 int zk_read_head(struct remote *remote, struct zk_view *view);
 void zk_view_clear(struct zk_view *view);
 /* Explain why our own ticket is gone although the session lives. -EIDRM: the pool was removed; a
-   forced removal deletes tickets first, so wait up to T/3 for that. -EKEYREVOKED: the pool
+   forced removal deletes tickets first, so wait up to T/3 for it. -EKEYREVOKED: the pool
    exists, another client deleted the ticket. Or an error of reading. */
 int zk_why_ticket_gone(struct remote *remote);
 /* The two halves of a read, to be sent with other requests. Prepare fills 1 + reading->lists

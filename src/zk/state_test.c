@@ -31,7 +31,7 @@ static void a_state_is_printed_as_it_was_read(void)
     }
 }
 
-static void what_is_no_state_is_refused(void)
+static void a_text_that_is_no_state_is_refused(void)
 {
     static const struct {
         const char *text;
@@ -93,7 +93,7 @@ static void a_ticket_is_known_by_its_name(void)
     EXPECT(!zk_parse_ticket(0, "000000000000000000042", &ticket)); /* no request number */
 }
 
-static void who_it_is_is_told_as_it_was_said(void)
+static void the_identity_of_a_ticket_is_read_as_it_was_written(void)
 {
     char text[ZK_WHO_ROOM];
     char label[8];
@@ -199,7 +199,7 @@ static void there_is_room_if_fewer_seats_are_named_than_there_are(void)
     }
 }
 
-static void in_a_long_line_it_is_known_who_is_next(void)
+static void in_a_long_line_the_next_tickets_are_known(void)
 {
     static struct zk_plan plan;
     static struct zk_plan later;
@@ -288,11 +288,11 @@ static void a_name_has_hosts_and_a_path(void)
 int main(void)
 {
     RUN(a_state_is_printed_as_it_was_read);
-    RUN(what_is_no_state_is_refused);
+    RUN(a_text_that_is_no_state_is_refused);
     RUN(a_ticket_is_known_by_its_name);
-    RUN(who_it_is_is_told_as_it_was_said);
+    RUN(the_identity_of_a_ticket_is_read_as_it_was_written);
     RUN(there_is_room_if_fewer_seats_are_named_than_there_are);
-    RUN(in_a_long_line_it_is_known_who_is_next);
+    RUN(in_a_long_line_the_next_tickets_are_known);
     RUN(empty_seats_are_for_the_oldest);
     RUN(a_pool_that_has_shrunk_grants_nothing_until_it_may);
     RUN(any_state_is_refused_or_makes_a_plan);

@@ -11,7 +11,7 @@
  * The critical-enabled processes of T are a group: if they alone fill the seats or are all of T,
  * the condition does not hold. Of the other states only those matter in which the system can stay
  * for ever, among such states, without a change of regions. States that need fewer than r failures
- * for that come first: they decide C2. The others tell for which larger r it holds.
+ * to do so come first: they decide C2. The others show for which larger r it holds.
  */
 #include "check/decide/property.h"
 #include "check/explore/mix.h"

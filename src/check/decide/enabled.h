@@ -24,7 +24,7 @@ struct check_witness {
     uint32_t state;         /* the first state of the component, or CHECK_NO_STATE */
     unsigned process;       /* the process */
     unsigned steppers;      /* processes with a step inside */
-    unsigned stopped;       /* processes without one that are outside R */
+    unsigned stopped;       /* processes outside R without a step inside */
     struct check_bits part; /* the component's states */
     uint32_t edge_from;     /* the step that is the violation, if one is */
     unsigned edge_process;

@@ -51,7 +51,7 @@ bool oracle_laps(const struct oracle *oracle, const struct oracle_steps *steps, 
 }
 
 /* P_i is Z-enabled in q if every schedule with infinitely many steps of i takes it to Z: search for
-   one that does not, and in which the supervisor does not stop. */
+   a schedule that does not, and in which the supervisor does not stop. */
 static void learn_z_enabled(struct oracle *o, unsigned i, enum step_region zone)
 {
     static struct oracle_steps outside;
@@ -176,29 +176,22 @@ static void learn_distances(struct oracle *o)
     }
 }
 
-static void learn_wrong(struct oracle *o, const struct check_graph *graph)
+/* What the machine itself says of each state: whether it is wrong, and which processes are in the
+   waiting room. */
+static void learn_judgements(struct oracle *o, const struct check_graph *graph)
 {
     const struct step_system *system = graph->system;
+    const struct step_machine *machine = system->machine;
     uint64_t words[STEP_MAX_SHARED_WORDS];
     _Alignas(8) unsigned char states[ORACLE_PROCESSES * STEP_MAX_PRIVATE_BYTES];
-    o->states_invariant = system->machine->wrong != NULL;
-    for (uint32_t s = 0; s < o->states && o->states_invariant; s++) {
+    o->states_invariant = machine->wrong != NULL;
+    o->tells_rooms = machine->waiting_room != NULL;
+    for (uint32_t s = 0; s < o->states; s++) {
         check_seen_get(&graph->seen, s, words, states);
-        o->at[s].wrong = system->machine->wrong(system, words, states) != NULL;
-    }
-}
-
-static void learn_rooms(struct oracle *o, const struct check_graph *graph)
-{
-    const struct step_system *system = graph->system;
-    uint64_t words[STEP_MAX_SHARED_WORDS];
-    _Alignas(8) unsigned char states[ORACLE_PROCESSES * STEP_MAX_PRIVATE_BYTES];
-    o->tells_rooms = system->machine->waiting_room != NULL;
-    for (uint32_t s = 0; s < o->states && o->tells_rooms; s++) {
-        check_seen_get(&graph->seen, s, words, states);
-        for (unsigned i = 0; i < system->workers; i++) {
+        o->at[s].wrong = o->states_invariant && machine->wrong(system, words, states) != NULL;
+        for (unsigned i = 0; i < system->workers && o->tells_rooms; i++) {
             const void *state = step_state_of(system, states, i);
-            o->at[s].rooms |= (unsigned)system->machine->waiting_room(system, state) << i;
+            o->at[s].rooms |= (unsigned)machine->waiting_room(system, state) << i;
         }
     }
 }
@@ -244,8 +237,7 @@ bool oracle_learn(struct oracle *o, const struct check_graph *graph)
     learn_allocation(o, STEP_TRYING, STEP_CRITICAL);
     learn_allocation(o, STEP_EXIT, STEP_REMAINDER);
     learn_distances(o);
-    learn_wrong(o, graph);
-    learn_rooms(o, graph);
+    learn_judgements(o, graph);
     for (uint32_t s = 0; s < o->states; s++) {
         struct oracle_state *q = &o->at[s];
         q->t_waiting = q->in[STEP_TRYING] & ~q->c_enabled;

@@ -133,7 +133,7 @@ static void the_checker_and_the_oracle_agree_about_random_systems(void)
     EXPECT_EQ(asked, systems);
 }
 
-static void both_verdicts_were_put_to_the_test(void)
+static void both_verdicts_of_each_property_occurred(void)
 {
     for (unsigned p = 0; p < STEP_PROPERTIES; p++) {
         (void)printf("  %-13s holds %u, violated %u, bounds above 0 %u; supervised %u, %u\n",
@@ -190,7 +190,7 @@ static void they_agree_about_one_worker_and_a_supervisor(void)
     EXPECT_EQ(asked, 3);
 }
 
-static void to_leave_for_ever_is_not_to_lack_progress(void)
+static void leaving_for_ever_is_not_a_lack_of_progress(void)
 {
     static const char *const next[] = {"CTEE"};
     struct step_system system;
@@ -199,7 +199,7 @@ static void to_leave_for_ever_is_not_to_lack_progress(void)
     EXPECT_EQ(verdicts[STEP_PROGRESS], CHECK_HOLDS);
 }
 
-static void who_passes_a_stuck_one_without_waiting_overtakes_without_bound(void)
+static void passing_a_stuck_process_without_waiting_is_unbounded_overtaking(void)
 {
     static const char *const next[] = {"TTRR", "CCRR"};
     struct step_system system;
@@ -219,8 +219,8 @@ int main(int count, char **arguments)
     systems = count > 2 ? (unsigned)strtoul(arguments[2], NULL, 10) : systems;
     (void)printf("seed %llu\n", (unsigned long long)first_seed);
     RUN(the_checker_and_the_oracle_agree_about_random_systems);
-    RUN(both_verdicts_were_put_to_the_test);
-    RUN(to_leave_for_ever_is_not_to_lack_progress);
-    RUN(who_passes_a_stuck_one_without_waiting_overtakes_without_bound);
+    RUN(both_verdicts_of_each_property_occurred);
+    RUN(leaving_for_ever_is_not_a_lack_of_progress);
+    RUN(passing_a_stuck_process_without_waiting_is_unbounded_overtaking);
     return 0;
 }

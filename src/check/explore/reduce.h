@@ -43,8 +43,8 @@ int check_reduce_run(const struct step_system *system, struct step_memory *memor
  * Execute every heedless step that was left out on every shared memory that was found. False if one
  * of them is not heedless. If all are, no run of the full graph contains a marked step that is not
  * heedless: up to the first such step both runs have the same shared memories, so it would have
- * read one that was tried. (For machines with a canonical form this is evidence, not a proof: the
- * step is tried on canonical memories only.)
+ * read a memory that was tried. (For machines with a canonical form this is evidence, not a proof:
+ * the step is tried on canonical memories only.)
  */
 bool check_reduce_certify(const struct check_graph *graph);
 

@@ -1,8 +1,8 @@
 /*
- * A waiter that is asked to scan as it wakes knows of it, whichever instruction it has come to: the
- * waiter is stopped after each instruction from the end of its sleep on, asked, and granted a seat.
- * Then it must pass the duty on. The linker puts functions of this file in the place of the sleep
- * and of the clock, and before usher__scan_pass_on (--wrap).
+ * A waiter that is asked to scan while it wakes up passes the request on, whichever instruction it
+ * has reached. The test stops the waiter after each instruction from the end of its sleep on, asks
+ * it to scan and grants it a seat. The linker replaces the sleep, the clock and usher__scan_pass_on
+ * by functions of this file (--wrap).
  */
 #include "mortals.h"
 
@@ -17,7 +17,7 @@ int64_t __wrap_os_now_ns(void);
 void __real_usher__scan_pass_on(struct usher_pool *pool);
 void __wrap_usher__scan_pass_on(struct usher_pool *pool);
 
-/* It has been woken. */
+/* The waiter has been woken. */
 int __wrap_os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadline_ns, bool shared)
 {
     (void)word;
@@ -28,7 +28,8 @@ int __wrap_os_sleep(const _Atomic uint64_t *word, uint64_t seen, int64_t deadlin
     return 0;
 }
 
-/* No time goes by: for its own sake no waiter waits long enough to pass anything on. */
+/* The clock stands still, so no waiter has waited long enough to pass a request on for its own
+   sake. */
 int64_t __wrap_os_now_ns(void)
 {
     return 1000000000;
@@ -47,7 +48,7 @@ static void wait_for_seat(void *unused)
 {
     (void)unused;
     struct guest *guest;
-    struct usher_pool *pool = scene_open("told", 0);
+    struct usher_pool *pool = scene_open("asked", 0);
     EXPECT_EQ(usher__guest_get(pool, &guest), 0);
     atomic_store(&board->flags[ROW], (int)guest->row);
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
@@ -58,7 +59,7 @@ static void wait_for_seat(void *unused)
     usher_close(pool);
 }
 
-/* Until it stops; false: it has ended, for tracing is not allowed here. */
+/* Wait until it stops. False: it has ended, because tracing is not permitted here. */
 static bool has_stopped(pid_t process)
 {
     int status;
@@ -67,7 +68,7 @@ static bool has_stopped(pid_t process)
     return WIFSTOPPED(status);
 }
 
-/* As ask_to_scan does it: whether the waiter says that it waits. */
+/* Do what ask_to_scan does. Return whether the waiter was marked as waiting. */
 static bool ask(struct format_row *row)
 {
     uint32_t watch = atomic_load(&row->watch);
@@ -79,7 +80,7 @@ static bool ask(struct format_row *row)
     return false;
 }
 
-/* Asked after so many instructions: whether it still said that it waits. */
+/* Ask it after this many instructions. Return whether it was still marked as waiting. */
 static bool asked_after(struct usher_pool *pool, struct usher_seat *seat, unsigned steps)
 {
     scene_clear();
@@ -104,10 +105,10 @@ static bool asked_after(struct usher_pool *pool, struct usher_seat *seat, unsign
     return asked;
 }
 
-static void a_waiter_asked_at_any_instruction_knows(void)
+static void a_waiter_asked_at_any_instruction_passes_the_request_on(void)
 {
     const uint32_t seats = 2;
-    struct usher_pool *pool = scene_open("told", seats);
+    struct usher_pool *pool = scene_open("asked", seats);
     struct usher_seat *held = calloc(seats, sizeof *held);
     unsigned steps = 0;
     unsigned awake = 0;
@@ -118,18 +119,18 @@ static void a_waiter_asked_at_any_instruction_knows(void)
     for (; awake < AWAKE && steps < MOST_STEPS; steps++) {
         awake = asked_after(pool, &held[0], steps) ? 0 : awake + 1;
     }
-    EXPECT_EQ(awake, AWAKE); /* it has come to the end of its sleep */
+    EXPECT_EQ(awake, AWAKE); /* it has ended its wait */
     (void)printf("  asked after each of %u instructions\n", steps);
     for (uint32_t s = 0; s < seats; s++) {
         EXPECT_EQ(usher_release(pool, &held[s]), 0);
     }
     free(held);
-    finish(pool, "told", seats);
+    finish(pool, "asked", seats);
 }
 
 int main(void)
 {
     scene_begin();
-    RUN(a_waiter_asked_at_any_instruction_knows);
+    RUN(a_waiter_asked_at_any_instruction_passes_the_request_on);
     return 0;
 }
