@@ -38,7 +38,7 @@ _usher_options() {
                    --for --export --signal --guests --mode" ;;
     release) echo "--for" ;;
     status) echo "--json" ;;
-    create) echo "-k --seats --labels --guests --mode --group --define --defined" ;;
+    create) echo "-k --seats --labels --guests --mode --group --define --all" ;;
     remove) echo "--force" ;;
     esac
 }

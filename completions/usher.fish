@@ -117,7 +117,7 @@ complete -c usher -n '__usher_option run,acquire,create' -l guests -x -d 'New po
 complete -c usher -n '__usher_option run,acquire,create' -l mode -x -a '600 660 666' -d 'New pool: permissions'
 complete -c usher -n '__usher_verb create' -l group -x -a '(__fish_complete_groups)' -d 'For the members of this group'
 complete -c usher -n '__usher_verb create' -l define -d 'Also write a definition of the pool'
-complete -c usher -n '__usher_verb create' -l defined -d 'Create all pools that have a definition and are missing'
+complete -c usher -n '__usher_verb create' -l all -d 'Create all pools that have a definition and are missing'
 complete -c usher -n '__usher_verb acquire,release' -l for -x -a '(__fish_complete_pids)' -d 'The process that holds it'
 complete -c usher -n '__usher_verb acquire' -l export -d 'Print a line for eval: USHER_SEAT, USHER_FENCE and so on'
 complete -c usher -n '__usher_verb acquire' -l signal -x -a '(kill -l | string split " ")' -d 'zk:// only: send this before the seat is lost'

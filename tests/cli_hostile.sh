@@ -79,7 +79,7 @@ fi
 for way in "$@"; do
     chown "${way% *}" "$dir/usher"
     chmod "${way#* }" "$dir/usher"
-    for words in "run p touch $dir/eves/was-here" "acquire p" "status" "create p -k 1" "help" ""; do
+    for words in "run -k 1 p touch $dir/eves/was-here" "acquire -k 1 p" "status" "create p -k 1" "help" ""; do
         # shellcheck disable=SC2086
         status 77 env USHER_DIR="$dir/eves" setpriv --reuid 54322 --regid 54322 --clear-groups "$dir/usher" $words
         says setuid
@@ -91,6 +91,6 @@ done
 # The same copy without these bits works.
 chown 0:0 "$dir/usher"
 chmod 755 "$dir/usher"
-status 0 env USHER_DIR="$dir/eves" setpriv --reuid 54322 --regid 54322 --clear-groups "$dir/usher" run p true
+status 0 env USHER_DIR="$dir/eves" setpriv --reuid 54322 --regid 54322 --clear-groups "$dir/usher" run -k 1 p true
 
 echo "$checks checks passed"

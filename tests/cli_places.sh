@@ -318,11 +318,13 @@ says cards "/run/usher/shared/cards: owner root, mode 660"
 status 0 eve status
 grep -q cards "$dir/out" "$dir/said.err" && fail "strangers see it in their list"
 status 77 bob create mine -k 1 --group $group
-status 77 bob remove cards
+status 69 bob remove cards # in use
 let_go anns
 ends "$anns" 0
+status 77 bob remove cards # and not his
 status 0 bob run -n cards true # not removed
 # a name of her own and a shared one: said, not chosen
+mkdir -m 700 /dev/shm/usher-$ann && chown $ann /dev/shm/usher-$ann
 status 0 ann create /dev/shm/usher-$ann/cards -k 1
 status 69 ann run cards true
 says cards /run/usher/shared/cards /dev/shm/usher-$ann/cards
@@ -372,11 +374,11 @@ status 0 ann create nightly -k 5 --define # and again: the same
 status 73 ann create nightly -k 6 --define
 status 0 ann create --labels a,b named --define
 rm -rf /run/usher/$ann
-status 0 ann create --defined
+status 0 ann create --all
 for name in nightly named; do
     [ -f /run/usher/$ann/$name ] || fail "$name was not made"
 done
-status 0 ann create --defined
+status 0 ann create --all
 status 0 ann run named -- sh -c 'echo $USHER_LABEL'
 prints a
 # errors name the file and the line
@@ -420,7 +422,7 @@ grep -qx "group = $group" /etc/usher/pools.d/cards || fail "the definition has n
 rm -rf /run/usher/shared/cards # a reboot
 status 77 ann run cards true
 says cards /etc/usher/pools.d/cards "usher create cards"
-status 0 usher create --defined
+status 0 usher create --all
 [ "$(stat -c '%u %g %a' /run/usher/shared/cards)" = "0 $group 660" ] || fail "not as defined"
 status 0 ann run cards -- sh -c 'echo $USHER_SEATS'
 prints 3

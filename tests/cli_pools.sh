@@ -100,7 +100,14 @@ many=$(printf '%0100d' 0 | sed 's/0/日本語/g')
 for label in "$long" "$many" 'ünïcödé-läbel' "$(printf 'caf\351')" "$(printf 'red\033[31m\007\n\tx')" "$(printf '\360\237\216')"; do
     rm -f "$dir/odd.gate" "$dir/odd.in"
     mkfifo "$dir/odd.gate"
-    begin odd usher run --labels "$label" odd -- "$dir/odd" "$label"
+    case $label in
+    *[[:cntrl:]]*) # refused; but a command can put it into its environment
+        status 64 usher run --labels "$label" odd true
+        says --labels
+        begin odd usher run -k 1 odd -- env USHER_LABEL="$label" "$dir/odd" "$label"
+        ;;
+    *) begin odd usher run --labels "$label" odd -- "$dir/odd" "$label" ;;
+    esac
     eventually is_not_empty "$dir/odd.in"
     status 0 usher status odd --json
     json '.[0].holders[0] | keys_unsorted == ["seat","label","pid","ticket","command","seconds","alive"] and
@@ -113,8 +120,8 @@ for label in "$long" "$many" 'ünïcödé-läbel' "$(printf 'caf\351')" "$(print
     grep -q "$(printf '[\001-\011\013-\037\177]')" "$dir/out" && fail "control characters in the table"
     let_go odd
     ends "$pid" 0
+    status 0 usher remove odd
 done
-status 0 usher remove odd
 status 0 usher create a-name-of-thirty-two-characters. -k 1
 status 0 usher status a-name-of-thirty-two-characters.
 narrow

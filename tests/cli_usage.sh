@@ -92,7 +92,7 @@ wrong "give -k SEATS" create p
 wrong "give -k SEATS" create p --define
 wrong "give one pool and -k" create -k 1
 wrong "give one pool and -k" create -k 1 p q
-wrong "give one pool and -k" create --defined p
+wrong "give one pool and -k" create --all p
 wrong "--define needs a name" create ./p -k 1 --define
 wrong "--group 'no such group'" create p -k 1 --group 'no such group'
 wrong "--group '0'" create p -k 1 --group 0

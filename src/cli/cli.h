@@ -36,7 +36,7 @@ enum cli_option {
     CLI_OPTION_FORCE = 1 << 7,     /* --force */
     CLI_OPTION_ACQUIRE = 1 << 8,   /* --export, --signal SIGNAL */
     CLI_OPTION_LABELS = 1 << 9,    /* --labels A,B,.. */
-    CLI_OPTION_DEFINE = 1 << 10    /* --group G, --define, --defined */
+    CLI_OPTION_DEFINE = 1 << 10    /* --group G, --define, --all */
 };
 
 struct cli_options {
@@ -44,7 +44,7 @@ struct cli_options {
     mode_t mode;
     int64_t wait_ns;  /* INT64_MAX: no limit; 0: do not wait */
     int no_seat_code; /* the exit code if no seat became free in time */
-    bool verbose, quiet, json, force, warn_only, export_, define, defined;
+    bool verbose, quiet, json, force, warn_only, export_, define, all;
     gid_t group;            /* of a new pool; 0: none */
     const char *group_name; /* as given */
     int signal;             /* sent to the holder when its seat is about to be lost; 0: none */

@@ -183,10 +183,10 @@ static int verb_create(int argc, char **argv)
     if (error != 0) {
         return error;
     }
-    if (options.defined && options.pool == NULL) {
+    if (options.all && options.pool == NULL) {
         return definitions(path, sizeof path) ? create_defined(path) : CLI_OK;
     }
-    if (options.pool == NULL || options.rest < argc || options.defined) {
+    if (options.pool == NULL || options.rest < argc || options.all) {
         return cli_fail(CLI_USAGE, "create: give one pool and -k SEATS; see 'usher help create'");
     }
     if (options.seats == 0 &&
@@ -201,7 +201,7 @@ const struct cli_verb cli_create = {
     "create",
     "create POOL -k SEATS [--labels A,B,..] [--guests N] [--mode M]\n"
     "           [--group GROUP] [--define]\n"
-    "           or   POOL      or   --defined",
+    "           or   POOL      or   --all",
     "create a pool before its first use",
     "Creates a pool. Fails if the pool exists. Without -k: as its definition says.\n\n"
     "  -k, --seats SEATS  the number of seats\n"
@@ -213,7 +213,7 @@ const struct cli_verb cli_create = {
     "  --define           also write a definition, by which the pool is created again\n"
     "                     when it is missing, such as after a reboot: in\n"
     "                     /etc/usher/pools.d (root) or ~/.config/usher/pools.d\n"
-    "  --defined          create all pools that have a definition and are missing\n\n"
+    "  --all              create all pools that have a definition and are missing\n\n"
     "  usher create builds -k 3 --define\n"
     "  sudo usher create cards -k 4 --group gpu --define\n",
     verb_create,

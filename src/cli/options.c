@@ -57,7 +57,7 @@ enum {
     SIGNAL,
     GROUP,
     DEFINE,
-    DEFINED
+    ALL
 };
 
 static const struct option long_options[] = {
@@ -80,7 +80,7 @@ static const struct option long_options[] = {
     {"signal", required_argument, NULL, SIGNAL},
     {"group", required_argument, NULL, GROUP},
     {"define", no_argument, NULL, DEFINE},
-    {"defined", no_argument, NULL, DEFINED},
+    {"all", no_argument, NULL, ALL},
     {NULL, 0, NULL, 0},
 };
 
@@ -102,7 +102,7 @@ static unsigned group_of(int option)
         return CLI_OPTION_LABELS;
     case GROUP:
     case DEFINE:
-    case DEFINED:
+    case ALL:
         return CLI_OPTION_DEFINE;
     case 'v':
     case 'q':
@@ -266,8 +266,8 @@ static int take_option(const struct cli_verb *verb, int option, struct cli_optio
     case DEFINE:
         options->define = true;
         return 0;
-    case DEFINED:
-        options->defined = true;
+    case ALL:
+        options->all = true;
         return 0;
     case 'w':
     case 'c':

@@ -140,7 +140,7 @@ static void an_inspector_does_not_keep_a_deleted_pool(void)
     make_pool("p", &(struct usher_options){.seats = 3});
     usher_close(looks);
     EXPECT_EQ(usher_remove("p"), 0);
-    struct usher_pool *pool = scene_open("p", 2); /* but it sees one that is in use */
+    struct usher_pool *pool = scene_open("p", 2); /* but it sees a pool in use */
     EXPECT_EQ(unlink(scene_path("p")), 0);
     EXPECT_EQ(usher_open(&looks, "p", &inspect), 0);
     EXPECT_EQ(scene_info(looks).seats, 2);

@@ -226,13 +226,17 @@ static void a_maker_killed_at_any_moment_leaves_a_whole_pool_or_none(void)
 {
     enum { ATTEMPTS = 150 };
     int made = 0;
+    int64_t began = scene_now_ns();
+    make_pool("timed", NULL); /* it is longer the more processes there are */
+    long most_us = (long)((scene_now_ns() - began) / 1000 * 3 / 2) + 1;
+    EXPECT_EQ(usher_remove("timed"), 0);
     scene_clear();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         pid_t child = scene_start(make_and_be_killed, &attempt);
         while (atomic_load(&board->flags[0]) != attempt + 1) {
             (void)sched_yield();
         }
-        scene_pause_us((long)(scene_random() % 100));
+        scene_pause_us((long)(scene_random() % (uint64_t)most_us));
         scene_kill(child);
         made += left_whole(attempt);
     }

@@ -216,7 +216,7 @@ static void expect_path(const char *name, const char *path)
     EXPECT(access(path, F_OK) != 0);
 }
 
-/* The directory is one that other users could have made or can write to. */
+/* Other users could have made the directory, or can write to it. */
 static void refuse_bad_directories(const char *name, const char *directory)
 {
     static const mode_t bad[] = {0770, 0707, 0777, 01777, 0720, 0702};
