@@ -186,7 +186,7 @@ static __attribute__((noinline)) int acquire_slowly(struct usher_pool *pool, str
     if (error == -EAGAIN && deadline_ns == INT64_MIN) {
         struct pool_act act;
         usher__act_begin(&act, pool, guest->row);
-        usher__scan(&act); /* a holder may be dead */
+        (void)usher__scan(&act); /* a holder may be dead */
         usher__act_end(&act);
         error = enter_now(pool, guest, seat);
     } else if (error == -EAGAIN) {

@@ -209,7 +209,7 @@ int usher_reap(struct usher_pool *pool)
     for (uint32_t row = 0; row < usher__rows_used(pool); row++) {
         reaped += usher__reap_row(&act, NULL, row);
     }
-    usher__scan(&act);
+    reaped += (int)usher__scan(&act); /* one may have died since its row was asked about */
     usher__act_end(&act);
     usher__visit_end(pool, by);
     return reaped;

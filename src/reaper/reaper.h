@@ -67,8 +67,8 @@ void usher__reap_finish(struct pool_act *act, uint32_t row, uint32_t cycle, bool
 /* scan.c: one scan, and who scans */
 
 /* Finish what is published, reap dead holders and the dead at the front of the line, wake granted
-   waiters that still sleep. */
-void usher__scan(struct pool_act *act);
+   waiters that still sleep. How many were dead. */
+unsigned usher__scan(struct pool_act *act);
 /* See that the first `count` scanners scan. `own` is a waiter that scans now: CORE_NOBODY, or its
    row. */
 void usher__scan_appoint(struct usher_pool *pool, uint32_t own, unsigned count);

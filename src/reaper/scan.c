@@ -164,22 +164,27 @@ void usher__scan_pass_on(struct usher_pool *pool)
     }
 }
 
-/* The dead at the front of the line: two live waiters end the search. */
-static void reap_front(struct pool_act *act, struct alive_round *round)
+/* The dead at the front of the line: two live waiters end the search. How many were dead. */
+static unsigned reap_front(struct pool_act *act, struct alive_round *round)
 {
     struct core_line_walk walk;
     uint64_t word;
     uint32_t row;
     uint32_t ticket;
     unsigned live = 0;
+    unsigned dead = 0;
     usher__line_begin(act->pool, &walk);
     while (live < 2 && usher__line_next(act->pool, &walk, &row, &word, &ticket)) {
-        live += !usher__reap_row(act, round, row);
+        bool reaped = usher__reap_row(act, round, row);
+        live += !reaped;
+        dead += reaped;
     }
+    return dead;
 }
 
-void usher__scan(struct pool_act *act)
+unsigned usher__scan(struct pool_act *act)
 {
+    unsigned dead = 0;
     struct usher_pool *pool = act->pool;
     struct core_finish_published help = {.by = act->by};
     struct alive_round *round = usher__alive_round(pool, SCAN_LOCKS);
@@ -189,15 +194,18 @@ void usher__scan(struct pool_act *act)
         if (state == CORE_IDLE || state == CORE_WAITING) {
             continue;
         }
-        if (!usher__reap_row(act, round, row) && state == CORE_GRANTED &&
+        bool reaped = usher__reap_row(act, round, row);
+        dead += reaped;
+        if (!reaped && state == CORE_GRANTED &&
             (atomic_load(&pool->rows[row].watch) & FORMAT_WAITS)) {
             (void)os_wake(&pool->rows[row].word, pool->shared);
         }
     }
     if (pool->shared) {
-        reap_front(act, round);
+        dead += reap_front(act, round);
     }
     free(round);
+    return dead;
 }
 
 enum scan_place usher__scan_place(struct usher_pool *pool, uint32_t row)

@@ -204,7 +204,7 @@ int64_t usher__watch_scan(struct pool_act *act, struct watch **kept, enum scan_p
     struct usher_pool *pool = act->pool;
     struct watch *watch = *kept;
     if (!pool->shared) {
-        usher__scan(act);
+        (void)usher__scan(act);
         return WATCH_FIRST_NS;
     }
     if (watch != NULL && quiet(pool, watch, now)) {
@@ -213,7 +213,7 @@ int64_t usher__watch_scan(struct pool_act *act, struct watch **kept, enum scan_p
         }
         return next_scan(watch);
     }
-    usher__scan(act);
+    (void)usher__scan(act);
     usher__scan_appoint(pool, place < SCAN_OTHER ? act->by : CORE_NOBODY, 3);
     if (watch == NULL) {
         watch = *kept = place < SCAN_OTHER ? calloc(1, sizeof *watch) : NULL;
