@@ -273,7 +273,8 @@ static void *wait_assign_and_come_again(void *context)
     return NULL;
 }
 
-/* The newest of the history comes first. */
+/* Of three seats one was waited for. A seat is noted after the next waiter is woken, so that the
+   first and the second may be noted in either order. */
 static void the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones(void)
 {
     enum { WAITED_MS = 20 };
@@ -292,8 +293,12 @@ static void the_wait_for_a_seat_that_was_assigned_is_not_the_next_ones(void)
     EXPECT_EQ(usher_release(pool, &seat), 0);
     EXPECT_EQ(pthread_join(thread, NULL), 0);
     EXPECT_EQ(usher_history(pool, past, 3), 3);
-    EXPECT(past[1].waited_ms >= WAITED_MS);
-    EXPECT_EQ(past[0].waited_ms, 0);
+    int waits = 0;
+    for (int p = 0; p < 3; p++) {
+        waits += past[p].waited_ms >= WAITED_MS;
+        EXPECT(past[p].waited_ms == 0 || past[p].waited_ms >= WAITED_MS);
+    }
+    EXPECT_EQ(waits, 1);
     finish(pool, "assign", 1);
 }
 
