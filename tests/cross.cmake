@@ -5,11 +5,12 @@
 #     zk_*             need a ZooKeeper server and its client library, except zk_state_test
 #     kill_test, repeat_test   take more than two minutes under an emulator
 #     version_test     with musl: it asks glibc for the names of errors
+#     faults_test      with musl: in a static program it replaces the calls of the libc itself, too
 add_custom_target(cross_tests)
 get_property(tests DIRECTORY PROPERTY TESTS)
 set(elsewhere "^(step|header|kill_test|repeat_test|zk_)")
 if(CMAKE_TOOLCHAIN_FILE MATCHES "musl")
-  set(elsewhere "^(step|header|kill_test|repeat_test|zk_|version_test)")
+  set(elsewhere "^(step|header|kill_test|repeat_test|zk_|version_test|faults_test)")
 endif()
 foreach(test ${tests})
   get_property(labels TEST ${test} PROPERTY LABELS)
@@ -32,5 +33,6 @@ emulator_fails(fork_test exec)
 emulator_fails(many_test exec)
 emulator_fails(strangers_test exec)
 emulator_fails(contest_test seccomp)
+emulator_fails(barrier_test seccomp)
 emulator_fails(spawn_test vfork)
 emulator_fails(crowd_test subreaper)
