@@ -152,7 +152,6 @@ one_seat_runs_one_command() {
     for guest in $children; do
         ends "$guest" 0
     done
-    must_have p '"served":6,'
     is_idle p 1
 }
 
@@ -593,8 +592,8 @@ all_killed_pool_survives() {
     for guest in 1 2 3 4 5 6; do
         hold "g$guest" p -k 2
         all="$all $pid"
+        [ "$guest" -gt 2 ] || is_in "g$guest"
     done
-    is_in g1 2>/dev/null
     eventually has p '"position":4,'
     # shellcheck disable=SC2013
     for command in $(cat "$work"/g*.in | cut -d ' ' -f 1); do
