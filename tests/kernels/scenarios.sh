@@ -655,6 +655,21 @@ if [ "${1:-}" = --one ]; then # in a process of its own, which `timeout` ends
     exit
 fi
 
+# processes_of DIRECTORY: those of the scenario that are left
+processes_of() {
+    grep -lsF "USHER_TEST=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3
+}
+# describe PID: what a process does that a failed scenario has left: state, signals, where in the kernel it is
+describe() {
+    echo "    process $1 $(tr '\0' ' ' <"/proc/$1/cmdline" | cut -c 1-70)"
+    grep -E '^(State|PPid|SigPnd|ShdPnd|SigBlk|SigIgn):' "/proc/$1/status" | tr '\n\t' '; ' | sed 's/^/      /'
+    echo
+    for task in "/proc/$1/task"/*; do
+        echo "      ${task##*/}: $(cat "$task/wchan") $(cat "$task/syscall" 2>/dev/null)"
+        sed 's/^/        /' "$task/stack" 2>/dev/null | head -n 6
+    done
+} 2>/dev/null
+
 unset USHER_POOL USHER_SEAT USHER_SEATS USHER_TICKET USHER_FENCE USHER_LABEL USHER_HELD XDG_RUNTIME_DIR
 failed=0
 # shellcheck disable=SC2086 # a list of words
@@ -673,10 +688,9 @@ for name in "$@"; do
         echo "scenario $name FAILED $took: $reason"
         failed=$((failed + 1))
     fi
-    # shellcheck disable=SC2013 # no spaces there
-    for environ in $(grep -lsF "USHER_TEST=$work" /proc/[0-9]*/environ 2>/dev/null); do
-        leftover=${environ#/proc/}
-        kill -KILL "${leftover%/environ}" 2>/dev/null
+    for leftover in $(processes_of "$work"); do
+        [ $code -eq 0 ] || describe "$leftover"
+        kill -KILL "$leftover" 2>/dev/null
     done
     rm -rf "$work"
 done
