@@ -1,6 +1,6 @@
 /*
- * The seat of a holder that did not release it: the next waiter gets it, with USHER_INHERITED. Which
- * endings set the flag, and which do not: INHERITED SEATS in usher(3).
+ * The seat of a holder that did not release it: the next waiter gets it, with USHER_INHERITED. Some
+ * endings set the flag and some do not: INHERITED SEATS in usher(3).
  */
 #include "mortals.h"
 
