@@ -450,8 +450,8 @@ USHER_API int usher_directory_at(unsigned index, char *path, size_t room);
 
 /*
  * Fill at most `capacity` pids of the processes that use a pool of that name whose file was
- * deleted, as far as this process may see them. Returns how many there are; 0: no pool of that name is in
- * use without its file.
+ * deleted, as far as this process may see them. Returns how many there are; 0: no pool of that
+ * name is in use without its file.
  *
  *     -EINVAL  not the name of a pool with a file
  *     -ENAMETOOLONG, -ENOMEM, -EMFILE, -ENFILE and system errors

@@ -1,7 +1,7 @@
 /*
  * Start, find and end keepers (keeper.c): usher acquire starts one, usher release ends those of a
- * shell. Seats of remote pools have keepers, and in a container those of other pools. Keepers are found in /proc by their name and their command line, `usher keep .. POOL PID
- * FD`.
+ * shell. Seats of remote pools have keepers, and in a container those of other pools. Keepers are
+ * found in /proc by their name and their command line, `usher keep .. POOL PID FD`.
  */
 #include "cli/cli.h"
 

@@ -1,7 +1,7 @@
 /*
  * What glibc 2.36 declares and an older glibc (2.28 and later) or musl does not, with the kernel's
- * constants where its headers are not installed. Macros and small functions, no state. Any layer may
- * include it.
+ * constants where its headers are not installed. Macros and small functions, no state. Any layer
+ * may include it.
  */
 #ifndef USHER_OS_COMPAT_H
 #define USHER_OS_COMPAT_H
@@ -42,8 +42,8 @@
 #define MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED (1 << 4)
 #endif
 
-/* System calls that are newer than the oldest headers. Their numbers are the same on every processor
-   that usher supports. A kernel without the call returns ENOSYS. */
+/* System calls that are newer than the oldest headers. Their numbers are the same on every
+   processor that usher supports. A kernel without the call returns ENOSYS. */
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif

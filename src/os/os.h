@@ -62,8 +62,8 @@ static inline void os_cancel_restore(int before)
  * What tells a process from every other that has or had its pid. A row of a pool says which of the
  * two its owner has (FORMAT_BY_PID, FORMAT_BY_START); one is never compared with the other.
  *
- *     OS_BY_INODE   the inode number of its pidfd 44 | a hash of the boot 20. Linux 6.9 or later: no
- *                   other process gets that number until the next boot.
+ *     OS_BY_INODE   the inode number of its pidfd 44 | a hash of the boot 20. Linux 6.9 or later:
+ *                   no other process gets that number until the next boot.
  *     OS_BY_START   its start time in clock ticks 32 | a hash of how the reader's time namespace
  *                   shifts start times 20 (0: not at all) | a hash of the boot 12. Any kernel. A
  *                   process that gets the pid within the same tick (10 ms) is taken for the owner:

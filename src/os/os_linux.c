@@ -1,4 +1,5 @@
-/* The seam to Linux: see os.h. (os_identity.c has processes, os_proc.c /proc, os_spawn.c spawning.) */
+/* The seam to Linux: see os.h. (os_identity.c has processes, os_proc.c /proc, os_spawn.c
+   spawning.) */
 #include "os/os.h"
 
 #include "os/compat.h"

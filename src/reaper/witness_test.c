@@ -1,8 +1,8 @@
 /*
  * What a process without the kernel's identities (before Linux 6.9) knows of others it reads in
- * /proc, and what it reads there may be shifted, hidden, another pid namespace's or made up. Then it
- * cannot tell, and nobody alive loses a seat. Built three times: with pidfs, without it, and without
- * pidfds; what is expected is the same, except where two processes began in one clock tick.
+ * /proc, and what it reads there may be shifted, hidden, another pid namespace's or made up. Then
+ * it cannot tell, and nobody alive loses a seat. Built three times: with pidfs, without it, and
+ * without pidfds; what is expected is the same, except where two processes began in one clock tick.
  *
  * The holder is always an heir (usher_assign): it has no lock, so that its pid alone decides.
  */

@@ -2,14 +2,15 @@
  * What this machine, or the emulator of one, does not offer to programs. It uses nothing of usher.
  * Prints a line for each: a word, and "yes" or "no".
  *
- *     exec       a program can start itself again with execve(2). qemu-user cannot, unless the kernel
- *                knows the emulator (binfmt_misc): execve of a program for another processor fails
+ *     exec       a program can start itself again with execve(2). qemu-user cannot, unless the
+ *                kernel knows the emulator (binfmt_misc): execve of a program for another
+ *                processor fails
  *     seccomp    prctl(2) installs a filter
  *     vfork      a child of vfork(2) has the parent's memory. qemu-user makes it a fork(2)
  *     subreaper  prctl(2) makes a process the parent of orphans
  *
- * tools/cross/run takes a failing test for a failure of the emulator only if the word beside the test
- * in tests/cross.cmake is printed here with "no".
+ * tools/cross/run takes a failing test for a failure of the emulator only if the word beside the
+ * test in tests/cross.cmake is printed here with "no".
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
