@@ -82,7 +82,7 @@ static int status_line(const char *path, const char *key, char text[LINE_ROOM], 
             }
             line[used] = '\0';
             if (strncmp(line, key, length) == 0) {
-                (void)strcpy(text, line + length);
+                memcpy(text, line + length, used - length + 1); /* with its end */
                 result = 0;
             }
             used = 0;
