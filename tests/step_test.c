@@ -10,6 +10,7 @@
  *
  * usage: step_test [slow | every N] [SEED] [WORD]
  */
+#include "few_processes.h"
 #include "step_run.h"
 
 #include <sched.h>
@@ -173,6 +174,7 @@ int main(int argc, char **argv)
     return 77;
 #endif
     cpu_set_t one;
+    few_processes();
     struct choice choice = read_arguments(&argc, argv);
     support_begin(argc, argv);
     terminal = isatty(STDOUT_FILENO);
