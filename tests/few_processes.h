@@ -1,7 +1,7 @@
 /*
  * A /proc with few processes. usher_open reads all of /proc before it creates a pool
- * (src/pool/deleted.c), so a test that stops at each instruction of it must not see the processes of
- * the whole machine.
+ * (src/pool/deleted.c). So a test that stops at each instruction of usher_open must not see the
+ * processes of the whole machine.
  */
 #ifndef USHER_TESTS_FEW_PROCESSES_H
 #define USHER_TESTS_FEW_PROCESSES_H
