@@ -289,26 +289,16 @@ static int search_descriptors(struct search *search, pid_t pid)
     return error;
 }
 
-/* Look at the descriptors of a process again; and at the mappings of one of this user, which may
-   have closed its descriptor. */
-static int search_mappings(struct search *search, pid_t pid)
+/* Find a mapping of a deleted pool in a process: 1 and *mapped, 0 or -errno. */
+static int find_mapping(struct search *search, const char *path, struct other *mapped)
 {
-    char path[64];
-    struct stat status;
     char *line = search->link;
-    int error = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
-    search->inspector = 0;
-    error = search_descriptors(search, pid);
-    if (error != 0 || search->inspector == pid || search->found->fd >= 0 ||
-        stat(path, &status) != 0 || status.st_uid != geteuid()) {
-        return error;
-    }
+    int result = 0;
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return is_hidden(errno) ? 0 : -errno;
     }
-    while (error == 0 && fgets(line, sizeof search->link, file) != NULL) {
+    while (result == 0 && fgets(line, sizeof search->link, file) != NULL) {
         unsigned major;
         unsigned minor;
         unsigned long long inode;
@@ -317,11 +307,41 @@ static int search_mappings(struct search *search, pid_t pid)
         const struct had *had = text == NULL ? NULL : match(search, text);
         if (had != NULL && sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &inode) == 3 &&
             makedev(major, minor) == had->device && !is_other(search, had->device, inode)) {
-            error = note_process(search, pid);
+            *mapped = (struct other){had->device, inode};
+            result = 1;
         }
     }
     (void)fclose(file);
-    return error;
+    return result;
+}
+
+/*
+ * Look at the descriptors of a process again; and at the mappings of one of this user, which may
+ * have closed its descriptor. A process that opens or closes the pool meanwhile seems to have no
+ * descriptor for a moment. So its descriptors are read after the mapping once more, and then the
+ * mapping: if it is still there, the process has no descriptor.
+ */
+static int search_mappings(struct search *search, pid_t pid)
+{
+    char path[64];
+    struct stat status;
+    struct other mapped[2];
+    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        search->inspector = 0;
+        int error = search_descriptors(search, pid);
+        if (error != 0 || search->inspector == pid || search->found->fd >= 0 ||
+            stat(path, &status) != 0 || status.st_uid != geteuid()) {
+            return error;
+        }
+        int got = find_mapping(search, path, &mapped[turn]);
+        if (got <= 0) {
+            return got;
+        }
+    }
+    return mapped[0].device == mapped[1].device && mapped[0].inode == mapped[1].inode
+               ? note_process(search, pid)
+               : 0;
 }
 
 /* Look at every process that we may look at. */

@@ -86,8 +86,8 @@ static void in_child(void)
     *usher__generation = 0;
     for (struct usher_pool *pool = open_pools; pool != NULL; pool = pool->next) {
         if (pool->fd >= 0 && !(pool->flags & USHER_KEEP)) {
+            (void)munmap(pool->header, pool->size); /* first: a mapping has a descriptor */
             (void)close(pool->fd);
-            (void)munmap(pool->header, pool->size);
             pool->fd = -1;
             pool->header = NULL;
         }
