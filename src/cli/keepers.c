@@ -268,7 +268,7 @@ static bool is_keeper_of(pid_t pid, const char *pool, pid_t holder, struct kept 
 }
 
 /* Before Linux 5.3 no signal can be sent to a process that is pinned, and there are only keepers of
-   pools on this machine: they check often by themselves. Wait for that. */
+   pools on this machine: they check often by themselves, and end then. */
 static int await_keeper(pid_t pid, const char *pool, pid_t holder)
 {
     enum { TRIES = 500 };

@@ -174,7 +174,7 @@ static int ended_by_start(pid_t pid, uint64_t value, enum os_end *end)
     if (error == 0 && !stat.ended) {
         error = by_start(&stat, &now);
         *end = error == 0 ? compare_starts(now, value) : OS_CANNOT_TELL;
-    } else { /* if the zombie is another process, it has the pid of the one that is asked for */
+    } else { /* a zombie: the owner, or a process that got its pid later */
         *end = error == 0 || error == -ESRCH ? OS_ENDED : OS_CANNOT_TELL;
     }
     return error == -EMFILE || error == -ENFILE ? error : 0;
@@ -186,8 +186,8 @@ static bool is_over(int pidfd)
     return poll(&watched, 1, 0) == 1 && (watched.revents & POLLIN);
 }
 
-/* The process of the pidfd lived before and after the start time was read: it is the one that was
-   read about. If it has ended, so has every process that had its pid before. */
+/* If the process of the pidfd still lives, it had the pid while the start time was read, and the
+   start time is its own. If it has ended, so has every process that had its pid before. */
 static int watch_by_start(int pidfd, pid_t pid, uint64_t value, enum os_end *end)
 {
     int error = ended_by_start(pid, value, end);

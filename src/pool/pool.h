@@ -297,7 +297,7 @@ static inline bool usher__same_identity(const struct os_identity *a, const struc
 {
     return a->witness != OS_UNKNOWN && a->witness == b->witness && a->value == b->value;
 }
-/* Is the owner of a row one that we can ask about by its pid? */
+/* Can we ask about the owner of a row by its pid? */
 static inline bool usher__is_askable(const struct usher_pool *pool, uint64_t owner,
                                      const struct os_identity *identity)
 {

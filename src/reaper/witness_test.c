@@ -128,7 +128,7 @@ static void look(void *context)
     stay();
 }
 
-/* An heir that lives is not found dead by this viewer, and one that is gone is. */
+/* The viewer takes no living heir for dead, and finds a dead heir. */
 static void expect_right(struct usher_pool *pool, struct view *view)
 {
     view->pool = "view";
@@ -290,7 +290,7 @@ static bool may_shift(void)
     return may;
 }
 
-/* Whoever reads from another time namespace reads another start time of the same process. */
+/* A process in another time namespace reads another start time of the same process. */
 static void start_times_of_another_time_namespace_prove_nothing(void)
 {
     struct usher_pool *pool = scene_open("time", 1);
